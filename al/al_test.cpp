@@ -48,7 +48,7 @@ sampler_options options_for(engine which, rules::rule_size rule_size, rules::thr
   return options;
 }
 
-/// All engines, those among them that this build does not have.
+/// All engines, including those that this build lacks.
 struct named_engine {
   engine which;
   std::string name;
@@ -62,20 +62,20 @@ void PrintTo(named_engine const& e, std::ostream* out) {
   *out << e.name;
 }
 
-/// Needs a GPU.
+/// Whether the engine needs a GPU.
 bool runs_on_gpu(engine which) {
   engine_info const* const found = find_engine(engines(), which);
   return found == nullptr || !includes(found->where, runs_on::cpu);
 }
 
-/// Why an engine cannot run here; empty where it can.
+/// Why an engine cannot run here; empty if it can.
 std::string why_not_here(named_engine const& e) {
   if (find_engine(engines(), e.which) == nullptr) return "engine " + e.name + " needs CUDA";
   if (!runs_on_gpu(e.which) || !testing_tools::gpus().empty()) return {};
   return "engine " + e.name + ": " + list_devices().why_none;
 }
 
-/// Where an engine runs: with one thread on the first GPU, else on all, where it needs one.
+/// The context for an engine: for a GPU engine, with one thread the first GPU, else all.
 context context_for(engine which, int threads = 0) {
   context ctx;
   ctx.threads = threads;
@@ -302,7 +302,7 @@ TEST_P(every_engine, refuses_what_makes_no_sense) {
   EXPECT_THROW(reduce(ctx, none, options_for(tested(), 3, {}, 0)), usage_error);
 }
 
-/// A sample of more than one word of 128 documents, sets at the ends of a block of documents.
+/// Samples of more than one word of 128 documents; set sizes at the ends of a block of documents.
 TEST_P(every_engine, agrees_with_ssarp_at_every_size) {
   struct size_case {
     std::size_t documents, chosen;
@@ -323,7 +323,7 @@ TEST_P(every_engine, agrees_with_ssarp_at_every_size) {
       if (label % 4 == 1) ++label;  // labels that are absent
     data.max_label = *std::ranges::max_element(data.labels);
     for (auto const& t : grid) {
-      if (c.documents > 500 && t.min_confidence != 0.2) continue;  // for time's sake
+      if (c.documents > 500 && t.min_confidence != 0.2) continue;  // limits the run time
       auto options = options_for(engine::ssarp, c.rule_size, t, 2);
       auto const run = [&](context const& ctx) {
         return reduce_to_iterations(ctx, data, options, c.chosen);
@@ -343,8 +343,8 @@ TEST_P(every_engine, itemsets_of_many_items) {
                 reduce({}, data, options_for(engine::ssarp, rule_size, {1, 0.2}, 1)));
 }
 
-/// Every kernel of prss, two blocks of documents on one GPU, and bitmaps that grow, on few
-/// documents and choices: what a sanitizer of GPU code can follow.
+/// Every kernel of prss, two blocks of documents on one GPU, and growing bitmaps, with few
+/// documents and choices, for sanitizers of GPU code.
 TEST(prss, agrees_with_ssarp_in_each_kernel) {
   RULERANK_NEEDS_GPU();
   struct kernel_case {
@@ -433,12 +433,12 @@ TEST(support_table, refuses_what_memory_does_not_hold) {
   EXPECT_PRED2(says, message_of<usage_error>([&] {
                  for (std::uint64_t n = 0; n < 300'000; ++n) table.add(n, 0);
                }),
-               "a table: its itemsets need 0.00 GB more, ...");
+               "a table: the itemsets need 0.00 GB more, ...");
   EXPECT_LE(table.bytes(), 100'000U);
 }
 
-/// Two partitions whose tables grow at once, one by classes and one by itemsets: while one asks how
-/// much memory there is, the other waits.
+/// Two partitions whose tables grow at the same time, one by classes and one by itemsets: while one
+/// checks the available memory, the other waits.
 TEST(support_table, grows_while_no_other_does) {
   std::atomic<int> inside{0};
   std::atomic<bool> together{false};
@@ -468,7 +468,7 @@ TEST(support_table, grows_while_no_other_does) {
 
 constexpr std::chrono::milliseconds slow(300);
 
-/// A counter that takes a while to be made.
+/// A counter with a slow constructor.
 std::unique_ptr<rule_counter> slowly_made(sampling_setup const& setup, partition const& part) {
   std::this_thread::sleep_for(slow);
   return make_recount(part, setup.max_items(), setup.valid);
@@ -495,7 +495,7 @@ TEST(engines, are_named) {
   EXPECT_THROW(engine_from("nosuch"), usage_error);
 }
 
-/// One default engine for the CPU, one for GPUs, and it is what runs.
+/// There is one default engine for the CPU and one for GPUs, and the default runs.
 class default_engine : public testing::TestWithParam<runs_on> {};
 
 INSTANTIATE_TEST_SUITE_P(al, default_engine, testing::Values(runs_on::cpu, runs_on::gpus),
@@ -522,7 +522,7 @@ TEST_P(default_engine, is_the_only_one_and_runs) {
   EXPECT_EQ(reduce(ctx, random_data(1, 20, 4, 3, 1), {}).engine, defaults[0]);
 }
 
-/// A selection that the published engines give. The file has its set; its order is here.
+/// A selection by the published engines. The file holds its set, this struct its order.
 struct golden {
   std::string set, method;
   rules::rule_size rule_size;
@@ -593,7 +593,7 @@ TEST_P(golden_selection, is_reproduced_in_its_order) {
   auto const binned =
       datasets::apply_discretizer(cpu, data, datasets::fit_discretizer(cpu, data, how));
   auto options = options_for(tested.which, of.rule_size, {}, 4);
-  // The published engines on the CPU take minutes for all of it.
+  // The published engines on the CPU take minutes for the whole set.
   bool const whole =
       of.rule_size == 3 || (tested.which != engine::ssarp && tested.which != engine::pssarp);
   if (!whole) options.max_documents = first_choices;
@@ -609,7 +609,7 @@ TEST_P(golden_selection, is_reproduced_in_its_order) {
   EXPECT_EQ(ours.documents, expected);
 }
 
-/// Counts all rules anew each iteration, on the CPU: minutes for a real set.
+/// Whether the engine recounts all rules in each iteration on the CPU: minutes for a real set.
 bool is_recounted(named_engine const& e) {
   return e.which == engine::ssarp || e.which == engine::pssarp;
 }

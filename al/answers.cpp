@@ -28,7 +28,7 @@ namespace {
 constexpr std::string_view journal_mark = "# rulerank answers 1 ";
 constexpr std::string_view undo_word = "undo";
 constexpr char const* no_journal =
-    "this is no journal of answers, expected one, or a file that is not there";
+    "found no journal of answers, expected a journal, or the name of a new file";
 
 template <class Number>
 std::optional<Number> whole_number(std::string_view text) {
@@ -42,7 +42,7 @@ std::string const& qid_of(datasets::dataset const& pool, std::size_t document) {
   return std::ranges::upper_bound(pool.queries, document, {}, &datasets::query_group::end)->qid;
 }
 
-/// Rows about the documents of a pool.
+/// Reads rows about the documents of a pool.
 class row_reader {
  public:
   row_reader(std::string const& name, datasets::dataset const& pool)
@@ -71,7 +71,7 @@ class row_reader {
   }
 
   std::optional<std::int32_t> label(datasets::label_cell const& c) const {
-    // Spreadsheets write the first letter of a cell large by themselves.
+    // Spreadsheets capitalize the first letter of a cell.
     if (datasets::same_word(c.text, left_out_word)) return {};
     auto const label = whole_number<std::int32_t>(c.text);
     if (!label)
@@ -81,7 +81,7 @@ class row_reader {
     return label;
   }
 
-  /// On one line and in one field.
+  /// Replaces characters that would break a field or a line.
   static std::string clean(std::string_view text) {
     std::string plain(text);
     std::replace_if(
@@ -91,8 +91,8 @@ class row_reader {
   }
 
  private:
-  /// An id as it is, or as a spreadsheet or an older version of the table has it: without the
-  /// guard, without quotes of its own, on one line.
+  /// Accepts an id as it is, or as a spreadsheet or an older version of the table has it: without
+  /// the apostrophe, without its own quotes, or on one line.
   void check_id(std::string_view kind, datasets::label_cell const& c, std::string_view id,
                 std::size_t document) const {
     std::string const expected = datasets::without_controls(id);
@@ -100,14 +100,14 @@ class row_reader {
     for (std::string const& same : {expected, on_one_line, datasets::without_quotes(on_one_line)})
       if (c.text == same || datasets::unguarded(c.text) == same) return;
     fail(c.line, c.column,
-         fmt::format("found {} '{}', expected '{}', that of document {} of {}, counted from 0",
-                     kind, c.text, on_one_line, places_[document], pool_.name));
+         fmt::format("found {} '{}', expected '{}', as document {} (from 0) of {} has", kind,
+                     c.text, on_one_line, places_[document], pool_.name));
   }
 
   std::string const& name_;
   datasets::dataset const& pool_;
   std::vector<std::size_t> places_;
-  std::vector<std::size_t> document_at_;  // by place
+  std::vector<std::size_t> document_at_;  // document number by line
 };
 
 std::string word_of(std::optional<std::int32_t> label) {
@@ -118,7 +118,7 @@ constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 constexpr std::string_view expected_header =
     "a header with line and label, between tabs, commas or semicolons";
 
-/// The header of a table of labels: where its columns are.
+/// The columns in the header of a table of labels.
 struct label_columns {
   std::size_t count = 0;
   std::optional<std::size_t> line, docid, qid, label;
@@ -136,7 +136,7 @@ label_columns read_header(row_reader const& rows, std::vector<datasets::label_ce
     if (at == nullptr) continue;
     if (*at)
       rows.fail(cells[i].line, cells[i].column,
-                fmt::format("column '{}' is there twice, expected it once", cells[i].text));
+                fmt::format("found column '{}' twice, expected each column once", cells[i].text));
     *at = i;
   }
   if (!found.line || !found.label)
@@ -160,7 +160,7 @@ std::vector<answer> read_labels(context const& ctx, std::string const& path,
   row_reader const rows(name, pool);
   datasets::label_records records(source->bytes());
   std::vector<answer> answers;
-  std::unordered_map<std::size_t, std::size_t> seen;  // document -> answer
+  std::unordered_map<std::size_t, std::size_t> seen;  // document -> index of its answer
   label_columns columns;
   while (records.next()) {
     auto const& cells = records.cells();
@@ -171,7 +171,7 @@ std::vector<answer> read_labels(context const& ctx, std::string const& path,
       columns = read_header(rows, cells);
       continue;
     }
-    // Spreadsheets leave empty fields at the end of a row out, or add some.
+    // Spreadsheets drop or add empty fields at the end of a row.
     std::size_t used = cells.size();
     while (used > 0 && cells[used - 1].text.empty()) --used;
     if (used <= *columns.line || used > columns.count)
@@ -190,8 +190,8 @@ std::vector<answer> read_labels(context const& ctx, std::string const& path,
       answers.push_back(read);
     else if (!(answers[known->second] == read))
       rows.fail(said.line, said.column,
-                fmt::format("found '{}', but line {} says '{}' of the same document, expected one "
-                            "answer",
+                fmt::format("found '{}', but line {} answers '{}' for this document; expected one "
+                            "answer for each document",
                             said.text, answers[known->second].line,
                             word_of(answers[known->second].label)));
   }
@@ -247,7 +247,7 @@ std::string read_all(int descriptor, std::string const& path) {
   }
 }
 
-/// The entry of a new file is on the disk too.
+/// Makes a new file's directory entry durable.
 void sync_folder(std::string const& path) {
   std::filesystem::path const parent = std::filesystem::path(path).parent_path();
   int const folder = ::open(parent.empty() ? "." : parent.c_str(), O_RDONLY | O_CLOEXEC);
@@ -267,11 +267,13 @@ answer_journal::answer_journal(std::string path, std::string_view identity,
     struct stat found {};
     if (::fstat(descriptor_, &found) != 0) fail_to_write(path_);
     if (!S_ISREG(found.st_mode))
-      throw output_error(fmt::format("{}: cannot keep answers: it is no file on a disk", path_));
+      throw output_error(fmt::format(
+          "{}: cannot keep answers, because it is not a regular file; expected the name of a file",
+          path_));
     if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0)
       throw output_error(fmt::format("{}: another process is writing to it", path_));
     std::string const text = read_all(descriptor_, path_);
-    // What has no line feed at its end was not answered: the process ended while it was written.
+    // Text after the last line feed is incomplete: the process ended while writing it.
     std::size_t const whole = text.find_last_of('\n') + 1;
     std::string const head = fmt::format("{}{}\n{}\n", journal_mark, identity, header());
     if (text.size() < head.size() && head.starts_with(text)) {
@@ -301,18 +303,19 @@ void answer_journal::read(std::string_view text, std::string_view identity) {
       if (!line.starts_with(journal_mark)) rows.fail(1, 1, no_journal);
       if (line.substr(journal_mark.size()) != identity)
         rows.fail(1, journal_mark.size() + 1,
-                  "these answers were given with another pool or other options, expected the same "
+                  "found answers for a different pool or different options; expected the same "
                   "documents, cuts, partitions, feature order, rule size, support, confidence, "
-                  "--ties and --seed, and --whole-queries or not");
+                  "--ties, --seed and --whole-queries");
       return;
     }
     if (number == 2) {
       if (line != header())
         rows.fail(2, 1,
-                  fmt::format("found another header, expected {}",
-                              who_ == labellers::one
-                                  ? "line, docid and answer: the answers of one labeller"
-                                  : "line, docid, answer and labeller: those of several"));
+                  fmt::format(
+                      "found a different header, expected {}",
+                      who_ == labellers::one
+                          ? "line, docid and answer (the answers of one labeller)"
+                          : "line, docid, answer and labeller (the answers of several labellers)"));
       return;
     }
     auto const cells = datasets::split_cells(line, number);
@@ -330,7 +333,7 @@ void answer_journal::read(std::string_view text, std::string_view identity) {
     if (cells[2].text == undo_word) {
       if (before == answers_.end() || (who_ == labellers::one && before + 1 != answers_.end()))
         rows.fail(number, cells[0].column,
-                  "this undoes an answer that is not the last one, expected the last one");
+                  "found a line that undoes an earlier answer, expected it to undo the last one");
       answers_.erase(before);
       return;
     }
@@ -352,7 +355,7 @@ std::string answer_journal::row(std::size_t document, std::string_view said,
 }
 
 void answer_journal::append(std::string_view text) {
-  // Half a row that a full disk left is cut off, so that a later one does not follow it.
+  // Removes a partial row, left by a full disk, so that no later row is appended to it.
   off_t const end = ::lseek(descriptor_, 0, SEEK_END);
   std::string_view left = text;
   while (!left.empty()) {
@@ -361,7 +364,7 @@ void answer_journal::append(std::string_view text) {
     if (count < 0) {
       int const why = errno;
       if (::ftruncate(descriptor_, end) != 0) {
-        // An unfinished row at the end is told from a whole one when the file is read.
+        // Reading detects an incomplete last row.
       }
       errno = why;
       fail_to_write(path_);

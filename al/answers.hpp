@@ -12,79 +12,79 @@
 #include <string_view>
 #include <vector>
 
-// Labels that people give to the documents of a pool, on disk: as a table that a spreadsheet opens,
-// and as a journal that keeps each answer at once. Documents are named by their line, 0-based over
-// the document lines of the pool's file, with the docid beside it as a check.
+// Files of labels that people give to the documents of a pool: a table for spreadsheets, and a
+// journal that stores each answer at once. Documents are identified by their line, 0-based over the
+// document lines of the pool's file; the docid serves as a check.
 // Threads: functions may be called from any number of threads at once; an object may be read by
 // several threads at once, or changed by one.
 namespace rulerank::inline v0::al {
 
-/// What is said of a document.
+/// An answer about a document.
 struct answer {
   std::size_t document = 0;
-  std::optional<std::int32_t> label;  ///< 0 or more; none: the document is left out
-  std::uint64_t line = 0;             ///< of the file it was read from, 1-based; 0: of none
-  std::string labeller{};             ///< who said it, where several do
+  std::optional<std::int32_t> label;  ///< 0 or more; empty: the document is excluded
+  std::uint64_t line = 0;             ///< 1-based line of the file that it was read from; 0: none
+  std::string labeller{};             ///< name, if there are several labellers
 
   friend bool operator==(answer const& a, answer const& b) {
     return a.document == b.document && a.label == b.label && a.labeller == b.labeller;
   }
 };
 
-/// The label column's word for a document that is left out.
+/// The value in the label column for an excluded document.
 inline constexpr std::string_view left_out_word = "skip";
 
-/// How many of the answers leave their document out.
+/// The number of answers that exclude their document.
 std::size_t left_out_of(std::span<answer const> answers);
 
-/// Reads a table with a header: columns `line` and `label`, and `docid` and `qid` where they are
-/// there; others are passed over, and rows may be missing or in any order. A label is an integer of
-/// 0 or more, `skip`, or empty, which is no answer yet. Between tabs, commas or semicolons; LF or
-/// CRLF, cells in double quotes as spreadsheets write them, line ends in them too, plain, .gz or
-/// .zst. Throws `error` with line and column for anything else, for a line, docid or qid that
-/// `pool` has not, and for two different answers about one document.
+/// Reads a table with a header and the columns `line` and `label`, and optionally `docid` and
+/// `qid`. Ignores other columns; rows may be missing or in any order. A label is an integer of 0 or
+/// more, `skip`, or empty for no answer yet. Accepts tabs, commas or semicolons; LF or CRLF;
+/// spreadsheet-style cells in double quotes, with line ends in them; plain, .gz or .zst. Throws
+/// `error` with line and column for anything else, for a line, docid or qid that `pool` does not
+/// have, and for two different answers about one document.
 std::vector<answer> read_labels(context const& ctx, std::string const& path,
                                 datasets::dataset const& pool);
 
-/// How a table to be filled in looks.
+/// The format of a table to be filled in.
 struct label_form {
-  char delimiter = '\t';            ///< a table between commas begins with a byte order mark
-  std::vector<std::string> titles;  ///< of columns behind `label`, such as the document's text
-  std::function<std::vector<std::string>(std::size_t document)> cells_of;  ///< what is in them
+  char delimiter = '\t';            ///< a comma-separated table begins with a byte order mark
+  std::vector<std::string> titles;  ///< of columns after `label`, such as the document's text
+  std::function<std::vector<std::string>(std::size_t document)> cells_of;  ///< their contents
 };
 
-/// The same table without labels, to be filled in: line, docid, qid, label (empty), those of
-/// `form`, comment; in the order of `documents`. An apostrophe stands in front of ids that a
-/// spreadsheet could take for numbers or dates, and of what it could take for a formula;
-/// `read_labels` knows it.
+/// A table for `read_labels` to be filled in: line, docid, qid, label (empty), the columns of
+/// `form`, comment; in the order of `documents`. Ids that a spreadsheet could read as numbers or
+/// dates, and cells that it could read as formulas, begin with an apostrophe, which `read_labels`
+/// removes.
 std::string labels_to_fill(datasets::dataset const& pool, std::span<std::size_t const> documents,
                            label_form const& form = {});
 
-/// Who answers: one person (or a table), or several, whose names stand with their answers.
+/// Who answers: one person (or a table), or several people with names.
 enum class labellers : std::uint8_t { one, several };
 
-/// The answers of one run, each on the disk before `add` returns. A file that is there is gone on
-/// with; what a crash left of an unfinished line is cut off. TSV: a first line with `identity`, a
-/// header, and rows of line, docid and answer: a label, `skip`, or `undo`, which takes one that
-/// stands back and repeats its line and docid. Of one labeller that is the last. Where there are
-/// several, their name is a fourth column, each has one answer about a document, and another one
-/// takes its place, behind all others.
+/// The answers of one run; `add` returns after the answer is on disk. An existing file is
+/// continued, and an unfinished line left by a crash is cut off. TSV: a first line with `identity`,
+/// a header, and rows of line, docid and answer: a label, `skip`, or `undo`, which withdraws an
+/// earlier answer and repeats its line and docid. With one labeller, `undo` withdraws the last
+/// answer. With several, the name is a fourth column, and each has one answer per document: a new
+/// answer replaces the old one and moves to the end.
 class answer_journal {
  public:
-  /// Throws `error` for a file that is no such journal, or whose identity is another;
-  /// `output_error` for one that cannot be written, or that another process writes.
+  /// Throws `error` for a file that is not such a journal or has another identity, `output_error`
+  /// for a file that cannot be written or that another process writes.
   answer_journal(std::string path, std::string_view identity, datasets::dataset const& pool,
                  labellers who = labellers::one);
   ~answer_journal();
   answer_journal(answer_journal const&) = delete;
   answer_journal& operator=(answer_journal const&) = delete;
 
-  /// The answers that stand, oldest first.
+  /// The current answers, oldest first.
   std::span<answer const> answers() const noexcept { return answers_; }
-  /// `labeller`: a name without tab or line end, where there are several.
+  /// `labeller`: a name without tab or line end, if there are several labellers.
   void add(std::size_t document, std::optional<std::int32_t> label, std::string labeller = {});
-  /// Takes the last answer back, of which there is one; where there are several labellers, the last
-  /// one of that name.
+  /// Withdraws the last answer; there must be one. With several labellers, the last one of that
+  /// name.
   void undo(std::string_view labeller = {});
 
  private:
@@ -96,7 +96,7 @@ class answer_journal {
   std::string path_;
   datasets::dataset const& pool_;
   labellers who_;
-  std::vector<std::size_t> places_;  // of the documents among the input's lines
+  std::vector<std::size_t> places_;  // of the documents, by line of the input
   std::vector<answer> answers_;
   int descriptor_ = -1;
 };

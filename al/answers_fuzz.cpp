@@ -1,5 +1,5 @@
-// Fuzz target (core/fuzzing.cpp): the readers of tables of labels and of journals of answers read
-// any bytes or say where they are wrong. The first byte picks the reader.
+// Fuzz target (core/fuzzing.cpp): the readers of label tables and answer journals accept any bytes
+// or report where they are invalid. The first byte selects the reader.
 
 #include "al/answers.hpp"
 #include "core/error.hpp"
@@ -41,7 +41,7 @@ void check_answers(std::span<answer const> answers, bool distinct) {
   }
 }
 
-/// A journal that is opened again has the answers that it read and those that were added.
+/// A reopened journal has the answers read before and those added.
 void check_journal(std::string const& path) {
   std::vector<answer> kept;
   {

@@ -71,18 +71,19 @@ TEST_F(answers, that_are_wrong_are_told_with_their_place) {
       {"line\tdocid\n",
        ":1:1: found no column 'label', expected a header with line and label, between tabs, "
        "commas or semicolons"},
-      {"line\tlabel\tline\n", ":1:12: column 'line' is there twice, expected it once"},
+      {"line\tlabel\tline\n", ":1:12: found column 'line' twice, expected each column once"},
       {"line\tlabel\n4\t1\n", ":2:1: found line '4', expected 0 to 3, a document of pool"},
       {"line\tlabel\n-1\t1\n", ":2:1: found line '-1', expected 0 to 3, a document of pool"},
       {"line\tdocid\tlabel\n0\tY\t1\n",
-       ":2:3: found docid 'Y', expected 'X', that of document 0 of pool, counted from 0"},
+       ":2:3: found docid 'Y', expected 'X', as document 0 (from 0) of pool has"},
       {"line\tqid\tlabel\n0\ta\t1\n2\ta\t1\n",
-       ":3:3: found qid 'a', expected 'b', that of document 2 of pool, counted from 0"},
+       ":3:3: found qid 'a', expected 'b', as document 2 (from 0) of pool has"},
       {"line\tlabel\n0\t1\n1\t1\n0\t2\n",
-       ":4:3: found '2', but line 2 says '1' of the same document, expected one answer"},
+       ":4:3: found '2', but line 2 answers '1' for this document; expected one answer for each "
+       "document"},
       {"docid\tline\tlabel\nX\n", ":2:1: found 1 field, expected 3 as in the header"},
       {"line,text,label\n1,a, b,2\n", ":2:1: found 4 fields, expected 3 as in the header"},
-      // A comma of the text that is in no quotes.
+      // An unquoted comma in the text.
       {"line,text,label\n1,a,1,2\n", ":2:1: found 4 fields, expected 3 as in the header"},
   };
   expect_messages(rows, [&](std::string const& text) { return message(text); });
@@ -193,7 +194,7 @@ TEST_F(answers, journal_cut_anywhere_is_gone_on_with) {
     answer_journal journal(path_, "me", pool_);
     ASSERT_EQ(journal.answers().size(), stand + 1) << size;
     EXPECT_EQ(journal.answers().back(), (answer{3, 2, 0}));
-    // What was there and whole still is.
+    // Complete earlier content is kept.
     std::string const kept =
         whole.substr(0, whole.find_last_of('\n', size == 0 ? 0 : size - 1) + 1);
     EXPECT_TRUE(bytes().starts_with(kept)) << size;
@@ -209,17 +210,17 @@ TEST_F(answers, journal_of_something_else_is_refused_and_left_as_it_is) {
     return said;
   };
   input_and_message const rows[] = {
-      {"1 qid:1 1:1\n", ":1:1: this is no journal of answers..."},
-      {"precious", ":1:1: this is no journal of answers..."},
+      {"1 qid:1 1:1\n", ":1:1: found no journal of answers..."},
+      {"precious", ":1:1: found no journal of answers..."},
       {"# rulerank answers 1 you\nline\tdocid\tanswer\n",
-       ":1:22: these answers were given with another pool..."},
+       ":1:22: found answers for a different pool..."},
       {"# rulerank answers 1 me\nline\tanswer\n", ":2:1: ..."},
       {head + "0\tX\n", ":3:1: found 2 fields..."},
       {head + "7\tX\t1\n", ":3:1: found line '7'..."},
       {head + "0\tY\t1\n", ":3:3: found docid 'Y'..."},
       {head + "0\tX\tgood\n", ":3:5: found 'good'..."},
-      {head + "0\tX\tundo\n", ":3:1: this undoes..."},
-      {head + "0\tX\t1\n1\tY\t1\n0\tX\tundo\n", ":5:1: this undoes..."},
+      {head + "0\tX\tundo\n", ":3:1: found a line that undoes..."},
+      {head + "0\tX\t1\n1\tY\t1\n0\tX\tundo\n", ":5:1: found a line that undoes..."},
   };
   expect_messages(rows, refused);
   EXPECT_THROW(answer_journal("/dev/null", "me", pool_), output_error);

@@ -6,7 +6,7 @@ namespace rulerank::inline v0::al {
 
 namespace {
 
-/// `line_of(document)`, `docid_of(number of the choice)`.
+/// `line_of(document)`; `docid_of(index of the choice)`.
 template <class LineOf, class DocidOf>
 std::string table_of(sample const& chosen, bool with_reasons, LineOf const& line_of,
                      DocidOf const& docid_of) {

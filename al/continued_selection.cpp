@@ -14,24 +14,24 @@ namespace rulerank::inline v0::al {
 
 namespace {
 
-/// The largest rules that a budget is filled by, and the most itemsets of a document in a partition
-/// that they may have: memory and time grow with both.
+/// Limits on the rules that fill a budget: their size, and the itemsets of a document in a
+/// partition. Memory and time grow with both.
 constexpr rules::rule_size largest_size_to_fill = 6;
 constexpr std::uint64_t most_itemsets_to_fill = 1U << 14;
-/// Documents of the random order that want labels at once.
+/// Number of documents of the random order to ask about at once.
 constexpr std::size_t most_wanted = 100;
 
-/// Whether rules of a size are counted. They would choose what smaller ones chose where no
-/// partition has so many features.
+/// Whether rules of a size are used. They must be within the limits, and a partition must have
+/// enough features, because otherwise they choose what smaller rules choose.
 bool is_countable(sampling_setup const& setup, rules::rule_size size) {
   if (size > largest_size_to_fill) return false;
-  std::size_t const width = setup.features.front().size();  // no partition is wider
+  std::size_t const width = setup.features.front().size();  // partitions are at most this wide
   if (width * (width - 1) / 2 > most_itemsets_to_fill) return false;
   return size - 1 <= width && rules::itemset_count(width, size - 1) <= most_itemsets_to_fill;
 }
 
-/// The documents that no rule has chosen: first those with the most items that no chosen document
-/// has, until all items are covered, then the others in a seeded order, which settles ties too.
+/// The last stage, without rules: first documents with the most items that no chosen document has,
+/// until all items are covered, then the others in a seeded random order, which also breaks ties.
 class uncounted_selection final : public selection {
  public:
   uncounted_selection(sampling_setup const& setup, std::vector<std::size_t> const& chosen)
@@ -75,7 +75,7 @@ class uncounted_selection final : public selection {
     return !is_chosen_[document] && !labels.left_out(document);
   }
 
-  /// The document with the most new items; once none has any, the next in the order.
+  /// The document with the most new items; if none has any, the next in the random order.
   std::optional<std::size_t> next_by_items(label_source const& labels) {
     std::optional<std::size_t> best;
     std::uint32_t most = 0;
@@ -94,7 +94,8 @@ class uncounted_selection final : public selection {
     return at_ < order_.size() ? std::optional<std::size_t>(order_[at_]) : std::nullopt;
   }
 
-  /// By items the next document depends on whether this one gets a label; in the order none does.
+  /// By items, the next choice depends on whether this document gets a label; in random order it
+  /// does not.
   void find_wanted(label_source& labels, std::size_t next) {
     if (why_ == reason::new_items) {
       wanted_.push_back({.document = next, .why = why_});
@@ -123,12 +124,12 @@ class uncounted_selection final : public selection {
 
   sampling_setup const& setup_;
   std::vector<std::uint32_t> order_;
-  std::size_t at_ = 0;  // documents of the order before it are chosen or left out
+  std::size_t at_ = 0;  // documents before it in the order are chosen or excluded
   reason why_ = reason::new_items;
   std::vector<bool> is_chosen_;
-  std::vector<std::uint32_t> new_items_;  // [documents] items that no chosen document has
-  std::vector<bool> is_covered_;          // [items] by a chosen document
-  std::size_t room_ = 0;                  // documents that this stage may choose
+  std::vector<std::uint32_t> new_items_;  // [documents] number of items that no chosen document has
+  std::vector<bool> is_covered_;          // [items] some chosen document has it
+  std::size_t room_ = 0;                  // number of documents that this stage may still choose
   std::vector<choice> choices_;
 };
 
@@ -173,12 +174,12 @@ std::unique_ptr<selection> continued_selection::next_stage(std::vector<std::size
   sampling_engine const engine = registered_engines().maker_of(engine::delta)(false);
   auto larger = setup_of_size(setup_, rule_size_, engine);
   auto stage = std::make_unique<document_selection>(*larger, engine, nullptr, chosen);
-  later_.reset();  // refers to the setup
+  later_.reset();  // it refers to the setup
   larger_ = std::move(larger);
   return stage;
 }
 
-/// The stages before, and what this one chose that they did not.
+/// The earlier stages' sample, plus this stage's new documents.
 sample continued_selection::so_far() const {
   if (!later_) return by_rules_->take();
   sample all = before_;

@@ -25,7 +25,7 @@ namespace {
 
 [[maybe_unused]] bool const published_engines_are_listed = (add_published_engines(), true);
 
-/// Counts: most values are 0, few are 1, and fewer are larger. Rules run dry soon.
+/// Count features: most values are 0, few are 1, fewer are larger. Rules run out soon.
 datasets::binned_dataset counts(std::size_t documents, std::size_t features = 12,
                                 std::uint64_t seed = 1) {
   random_engine engine(seed);
@@ -116,7 +116,7 @@ TEST(filled_budget, takes_new_items_and_then_a_random_order) {
 }
 
 TEST(filled_budget, covers_items_that_rules_do_not_see) {
-  // Rules of two labels each stop at once, and no larger ones are counted.
+  // Rules with two labels each stop at once, and larger ones are not used.
   auto data = counts(300);
   auto options = filling(300);
   options.rule_size = 6;
@@ -212,7 +212,7 @@ TEST(choices_table, names_reasons) {
 
 // Ties.
 
-/// The documents of `data` in another order: document order[i] is the i-th.
+/// The documents of `data` permuted: document order[i] is the i-th.
 datasets::binned_dataset in_order(datasets::binned_dataset data,
                                   std::vector<std::size_t> const& order) {
   datasets::binned_dataset const before = data;

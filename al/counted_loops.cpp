@@ -1,4 +1,4 @@
-// The loops of partitions with a rule counter each: all engines but those that keep the loop on
+// The loops of partitions with a rule counter each: for all engines except those with the loop on
 // GPUs.
 #include "al/engine.hpp"
 #include "core/error.hpp"
@@ -15,7 +15,7 @@ namespace rulerank::inline v0::al {
 namespace {
 
 constexpr char const* not_here =
-    "this engine cannot leave documents out, expected one that runs on the CPU";
+    "this engine cannot leave documents out, expected an engine for the CPU";
 
 class counted_loops final : public partition_loops {
  public:
@@ -81,7 +81,7 @@ class counted_loops final : public partition_loops {
   }
 
  private:
-  /// A partition that has begun and is not done.
+  /// A started partition that is not done.
   struct work {
     work(sampling_setup const& setup, sampling_engine const& engine,
          std::vector<partition> const* parts, std::size_t q)
@@ -90,7 +90,7 @@ class counted_loops final : public partition_loops {
           part(parts ? (*parts)[q] : *own),
           counter(make_counter(setup, engine, q)),
           run(part, *counter, setup.fixed_iterations == 0) {}
-    /// Of all documents, or of this process's share of them with what is agreed.
+    /// A counter of all documents, or an agreed one for this process's share.
     std::unique_ptr<rule_counter> make_counter(sampling_setup const& setup,
                                                sampling_engine const& engine, std::size_t q) {
       if (!shares_documents(setup, q)) return engine.make_counter(setup, part);
@@ -103,10 +103,10 @@ class counted_loops final : public partition_loops {
     partition_run run;
   };
   struct loop {
-    std::unique_ptr<work> going;  // null before the first choice and when it is done
+    std::unique_ptr<work> going;  // null before the first choice and when done
     bool done = false;
     partition_report report;
-    std::uint64_t rules_in_sample = 0;  // when it was done
+    std::uint64_t rules_in_sample = 0;  // final value, when done
     double seconds = 0;
   };
 
@@ -124,7 +124,7 @@ class counted_loops final : public partition_loops {
     update(l);
   }
 
-  /// What is known of a partition after a step; the memory of one that is done is freed.
+  /// Updates a partition's state after a step; frees the memory of one that is done.
   void update(loop& l) {
     if (l.going) {
       l.report = l.going->run.report();

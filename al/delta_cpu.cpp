@@ -1,7 +1,7 @@
-// Our sampler. Adding u to the sample changes the supports of the itemsets inside u alone. Their
-// class-wise supports are kept in a table; the change in valid rules that each brings is summed up
-// for every overlap that a document can have with u, and one pass over the documents' bin codes
-// finds each overlap and adds its sum. The selection is exactly that of SSARP.
+// Our sampler. Adding u to the sample changes only the supports of the itemsets inside u. A table
+// holds their class-wise supports. The resulting change in valid rules is summed for every overlap
+// that a document can have with u; one pass over the documents' bin codes finds each overlap and
+// adds its sum. The selection equals SSARP's.
 #include "al/partition.hpp"
 #include "al/support_table.hpp"
 #include "bitmaps/bit_kernels.hpp"
@@ -19,15 +19,15 @@ namespace rulerank::inline v0::al {
 
 namespace {
 
-/// Overlaps up to this many items are masks into one table of sums; wider ones are enumerated.
+/// Overlaps of up to this many items index a table of sums by mask; larger ones are enumerated.
 constexpr std::size_t widest_mask = 13;
-/// Documents a thread takes at least of one pass.
+/// Minimum number of documents per thread in a pass.
 constexpr std::size_t pass_grain = 1 << 16;
-/// Totals of padding and of dropped documents; larger than any number of rules (fewer than 2^29),
-/// also when a document's changes are added to it.
+/// The total of padding and dropped documents: larger than any number of rules (below 2^29), even
+/// after adding a document's changes.
 constexpr std::int32_t never = std::numeric_limits<std::int32_t>::max() / 2;
 
-/// The documents' rule totals, and the passes that change them.
+/// The documents' rule totals, and the passes that update them.
 class totals {
  public:
   explicit totals(partition const& part) : part_(part), totals_(part.stride, never) {
@@ -35,7 +35,7 @@ class totals {
                 part.counted.size(), 0);
   }
 
-  /// gain[mask] for the overlap mask with the wanted codes.
+  /// Adds gain[mask] for the mask of columns that equal `wanted`.
   void add_by_mask(context const& ctx, std::span<std::uint8_t const* const> columns,
                    std::span<std::uint8_t const> wanted, std::span<std::int32_t const> gain) {
     pass(ctx, pass_grain, [&](std::size_t begin, std::size_t end) {
@@ -48,7 +48,7 @@ class totals {
     });
   }
 
-  /// gain_of(positions within wanted at which the codes agree, ascending).
+  /// Adds gain_of(ascending indices in `wanted` with equal codes).
   template <class GainOf>
   void add_by_overlap(context const& ctx, std::span<std::uint8_t const* const> columns,
                       std::span<std::uint8_t const> wanted, GainOf&& gain_of) {
@@ -69,7 +69,7 @@ class totals {
     });
   }
 
-  /// The document at a position never is the smallest again.
+  /// Excludes the document at a position from the smallest totals.
   void drop(std::size_t position) {
     totals_[position] = never;
     if (smallest_.position != position) return;
@@ -159,9 +159,9 @@ class delta_counter final : public rule_counter {
   void drop(std::size_t position) override { totals_.drop(position); }
 
  private:
-  /// Counts u into every itemset inside its items, and calls note(depth, index, change) for each
-  /// whose valid rules changed in number. `index` numbers the subsets of u's items as Numbering
-  /// extends it, item by item.
+  /// Counts u in every itemset of its items, and calls note(depth, index, change) for each itemset
+  /// whose number of valid rules changed. `index` numbers the subsets of u's items; Numbering
+  /// extends it by an item.
   template <class Numbering, class Note>
   void count_itemsets(std::size_t from, std::size_t depth, Key key, std::size_t index,
                       Numbering const& extend, Note const& note) {
@@ -182,7 +182,7 @@ class delta_counter final : public rule_counter {
     count_itemsets(
         0, 0, 0, 0, [](std::size_t mask, std::size_t, std::size_t i) { return mask | 1ULL << i; },
         [&](std::size_t, std::size_t mask, std::int32_t change) { gain_[mask] = change; });
-    // Zeta transform: gain[mask] becomes the sum over all subsets of mask.
+    // Zeta transform: gain[mask] becomes the sum over the subsets of mask.
     for (std::size_t bit = 1; bit < gain_.size(); bit *= 2)
       for (std::size_t base = 0; base < gain_.size(); base += 2 * bit)
         for (std::size_t m = base; m < base + bit; ++m) gain_[m + bit] += gain_[m];
@@ -190,8 +190,8 @@ class delta_counter final : public rule_counter {
   }
 
   void add_by_overlap(context const& ctx) {
-    // Subsets of one size lie in the order of the combinatorial number system, so that a
-    // document's overlap finds each of its subsets by adding binomials.
+    // Subsets of one size are stored in the order of the combinatorial number system, so that the
+    // subsets of a document's overlap are found by adding binomials.
     std::size_t const width = items_.size();
     if (binomials_.size() < max_items_ * (width + 1)) {
       binomials_.resize(max_items_ * (part_.features() + 1));
@@ -203,7 +203,7 @@ class delta_counter final : public rule_counter {
     for (std::size_t k = 0; k < max_items_; ++k) {
       std::uint64_t const itemsets = rules::binomial(width, k + 1);
       if (itemsets > by_size_[k].capacity())
-        memory_.take({itemsets * sizeof(std::int32_t), what_ + ": its itemsets", fewer_itemsets},
+        memory_.take({itemsets * sizeof(std::int32_t), what_ + ": the itemsets", fewer_itemsets},
                      [&] { by_size_[k].resize(itemsets); });
       by_size_[k].assign(itemsets, 0);
     }
@@ -240,7 +240,7 @@ class delta_counter final : public rule_counter {
   support_table<Key> table_;
   totals totals_;
   std::vector<bool> chosen_;
-  std::vector<std::int32_t> labels_;  // of the classes, in order of appearance
+  std::vector<std::int32_t> labels_;  // [classes] label, in order of appearance
   std::uint64_t gained_ = 0;
   std::uint64_t lost_ = 0;
   // The document being added.
@@ -258,14 +258,16 @@ class delta_counter final : public rule_counter {
 std::unique_ptr<rule_counter> make_delta(partition const& part, std::size_t max_items,
                                          rules::validity const& valid, memory_gate& memory) {
   std::size_t const depth = std::min(max_items, part.features());
-  // An itemset's number has `depth` digits to the base items + 1.
+  // An itemset's number has `depth` digits in base items + 1.
   std::size_t bits = 0;
   for (std::size_t base = part.items() + 1; base > 0; base /= 2) ++bits;
   if (bits * depth <= 64)
     return std::make_unique<delta_counter<std::uint64_t>>(part, max_items, valid, memory);
   if (bits * depth <= 128)
     return std::make_unique<delta_counter<key128>>(part, max_items, valid, memory);
-  throw usage_error("rules of this size in so wide a partition: use more partitions");
+  throw usage_error(
+      "found too many features in a partition for rules of this size; use more partitions or "
+      "smaller rules");
 }
 
 }  // namespace rulerank::al

@@ -15,17 +15,17 @@
 #include <unordered_map>
 #include <utility>
 
-// `delta` on GPUs (docs/modules/al.md, "delta"), the part of the host: memory, launches, and what
-// the kernel (delta_kernel.cu) has chosen.
+// The host side of `delta` on GPUs (docs/reference/modules/al.md, "delta"): memory, launches, and
+// retrieval of the kernel's choices (delta_kernel.cu).
 namespace rulerank::inline v0::al {
 
 namespace {
 
-/// Iterations of one launch; a stop request is looked at between two launches.
+/// Iterations per launch; stop requests are checked between launches.
 constexpr std::uint32_t iterations_per_launch = 512;
 constexpr std::uint32_t fewest_documents_per_block = 2048;
 
-/// What a device holds of one partition.
+/// A device's memory for one partition.
 struct partition_memory {
   device_buffer<std::uint8_t> codes;
   device_buffer<std::int32_t> totals, classes, gains;
@@ -35,20 +35,20 @@ struct partition_memory {
   device_buffer<device_choice> choices;
 };
 
-/// One device.
+/// The state of one device.
 struct device_state {
   std::vector<partition_memory> partitions;
-  std::vector<partition_view> views;  // of `partitions`, as the host has them
+  std::vector<partition_view> views;  // of `partitions`, on the host
   device_buffer<partition_view> views_on_device;
   device_buffer<partition_state> states;
   device_buffer<delta_key> smallest;
   device_buffer<std::uint32_t> counters;  // [partitions][2] arrived, epoch
   device_buffer<std::uint32_t> min_valid;
   stream queue;
-  std::uint32_t blocks = 0;  // that run side by side
+  std::uint32_t blocks = 0;  // that run concurrently
 };
 
-/// The sets of at most max_items of a partition's features; the number of their itemsets.
+/// Lists the sets of at most max_items features; returns the number of their itemsets.
 std::uint64_t list_sets(partition const& part, std::size_t max_items,
                         std::vector<feature_set>& sets) {
   std::uint64_t itemsets = 0;
@@ -67,8 +67,8 @@ std::uint64_t list_sets(partition const& part, std::size_t max_items,
         count *= part.item_begin[chosen[i] + 1] - part.item_begin[chosen[i]];
         if (count > std::numeric_limits<std::uint32_t>::max())
           throw device_error(
-              "the itemsets of a partition are too many to count on a GPU: use "
-              "smaller rules or fewer bins");
+              "found more itemsets in a partition than a GPU can count; use smaller rules or fewer "
+              "bins");
       }
       itemsets += count;
       sets.push_back(set);
@@ -80,21 +80,21 @@ std::uint64_t list_sets(partition const& part, std::size_t max_items,
   return itemsets;
 }
 
-/// Itemsets of a partition have at most so many items. Throws `usage_error` for what the kernel
-/// does not take.
+/// The maximum itemset size in a partition. Throws `usage_error` for sizes that the kernel does not
+/// support.
 std::size_t most_items_of(partition const& part, std::size_t max_items) {
   if (part.features() > most_features)
-    throw usage_error("a partition of " + std::to_string(part.features()) +
-                      " features, on a GPU expected at most " + std::to_string(most_features) +
-                      ": use more partitions");
+    throw usage_error("found a partition of " + std::to_string(part.features()) +
+                      " features, expected at most " + std::to_string(most_features) +
+                      " on a GPU; use more partitions");
   std::size_t const most = std::min(max_items, part.features());
   if (most > most_delta_items)
-    throw usage_error("itemsets of " + std::to_string(most) + " items, on a GPU expected at most " +
-                      std::to_string(most_delta_items) + ": use smaller rules");
+    throw usage_error("found itemsets of " + std::to_string(most) + " items, expected at most " +
+                      std::to_string(most_delta_items) + " on a GPU; use smaller rules");
   return most;
 }
 
-/// Whether kernels of all of some devices can use memory of the first.
+/// Whether kernels of all these devices can access the first one's memory.
 bool can_reach_first(std::span<int const> devices) {
   for (int const device : devices.subspan(1)) {
     int can = 0;
@@ -104,8 +104,8 @@ bool can_reach_first(std::span<int const> devices) {
   return true;
 }
 
-/// Lets kernels of `device` use `memory`, which is `owner`'s, and the owner's other memory. It
-/// stays so: other code of the process may rely on it.
+/// Gives kernels of `device` access to `memory` and all other memory of `owner`. It is not revoked,
+/// because other code of the process may rely on it.
 void let_reach(int device, void const* memory, int owner) {
   current_device const guard(device);
   cudaPointerAttributes seen{};
@@ -156,8 +156,8 @@ class device_delta final : public sampler_on_devices {
   device_threads threads_{devices_};
   std::vector<partition> parts_;
   per_device<device_state> on_device_{devices_};
-  std::vector<std::uint64_t> itemsets_;  // of each partition
-  // The messages: with the first device where the others can reach them there, else on the host.
+  std::vector<std::uint64_t> itemsets_;  // [partitions]
+  // The messages, in the first device's memory if the others can access it, else on the host.
   device_buffer<device_message> messages_with_first_;
   pinned_buffer<device_message> messages_on_host_;
   device_message* messages_ = nullptr;
@@ -165,11 +165,11 @@ class device_delta final : public sampler_on_devices {
   std::uint32_t all_valid_up_to_;
   bool stop_rule_;
   bool labels_known_;
-  std::unordered_map<std::int32_t, std::int32_t> class_of_;  // of a label
-  std::uint32_t class_count_ = 0;                            // that fit
+  std::unordered_map<std::int32_t, std::int32_t> class_of_;  // by label
+  std::uint32_t class_count_ = 0;                            // capacity
   std::vector<partition_report> reports_;
   std::vector<partition_state> now_;
-  std::vector<std::size_t> reported_;  // choices of each partition that `chosen` was called with
+  std::vector<std::size_t> reported_;  // [partitions] number of choices already passed to `chosen`
   std::size_t shared_bytes_ = 0;
 };
 
@@ -185,7 +185,7 @@ device_delta::device_delta(context const& ctx, std::vector<partition> parts, std
       now_(parts_.size()),
       reported_(parts_.size()) {
   if (std::set<int>(devices_.begin(), devices_.end()).size() != devices_.size())
-    throw usage_error("a device is named twice, and delta's kernels wait for each other on all");
+    throw usage_error("found a device twice, expected each device once");
   for (std::int32_t const label : labels)
     if (label >= 0) class_of_.emplace(label, static_cast<std::int32_t>(class_of_.size()));
   class_count_ = std::max<std::uint32_t>(8, static_cast<std::uint32_t>(class_of_.size()));
@@ -207,7 +207,7 @@ device_delta::device_delta(context const& ctx, std::vector<partition> parts, std
   threads_.run([&](std::size_t i) { prepare_device(i, sets, valid, labels); });
 }
 
-/// A partition begins with its most representative document.
+/// A partition's initial state: its most representative document is next.
 partition_state device_delta::first_state(partition const& part,
                                           std::vector<std::int32_t> const& labels) const {
   partition_state state;
@@ -223,7 +223,7 @@ partition_state device_delta::first_state(partition const& part,
 }
 
 void device_delta::make_messages() {
-  if (devices_.size() == 1) return;  // no other device to write to
+  if (devices_.size() == 1) return;  // a single device needs no messages
   std::size_t const count = parts_.size() * 2 * devices_.size();
   if (!can_reach_first(devices_)) {
     messages_on_host_ = pinned_buffer<device_message>(count);
@@ -239,7 +239,7 @@ void device_delta::make_messages() {
   for (int const device : std::span(devices_).subspan(1)) let_reach(device, messages_, devices_[0]);
 }
 
-/// Copies all partitions to the i-th device, each with its share of the documents.
+/// Copies all partitions to the i-th device, each with that device's share of the documents.
 void device_delta::prepare_device(std::size_t i, set_lists const& sets,
                                   rules::validity const& valid,
                                   std::vector<std::int32_t> const& labels) {
@@ -265,7 +265,7 @@ void device_delta::prepare_device(std::size_t i, set_lists const& sets,
   check_cuda(cudaDeviceSynchronize());
 }
 
-/// Copies partition q, with some of its documents, to the current device.
+/// Copies partition q with some of its documents to the current device.
 partition_view device_delta::copy_partition(std::size_t q, index_range const& mine,
                                             std::vector<feature_set> const& sets,
                                             std::vector<std::int32_t> const& labels,
@@ -321,7 +321,7 @@ partition_view device_delta::copy_partition(std::size_t q, index_range const& mi
   return view;
 }
 
-/// Starts the kernel on every device; they run side by side, since they wait for each other.
+/// Starts the kernel on all devices concurrently, because they wait for each other.
 void device_delta::launch(std::uint32_t begin, std::uint32_t end, std::uint32_t until) {
   std::uint32_t const partitions = end - begin;
   std::size_t most_documents = 1;
@@ -348,7 +348,7 @@ void device_delta::launch(std::uint32_t begin, std::uint32_t end, std::uint32_t 
       launch_delta(arguments, partitions, shared_bytes_, here.queue.get());
       here.queue.synchronize();
     } catch (...) {
-      // The others would wait for it.
+      // The other devices would wait for it forever.
       *static_cast<std::uint32_t volatile*>(abort_.data()) = 1;
       throw;
     }
@@ -383,7 +383,7 @@ void device_delta::more_classes() {
   });
 }
 
-/// Gives the devices the label of the document that a partition waits for.
+/// Sends the devices the label that a partition waits for.
 void device_delta::set_class(std::size_t q, std::uint32_t position, std::int32_t label) {
   auto const [found, is_new] =
       class_of_.emplace(label, static_cast<std::int32_t>(class_of_.size()));
@@ -398,12 +398,12 @@ void device_delta::set_class(std::size_t q, std::uint32_t position, std::int32_t
     if (position >= view.first && position - view.first < view.documents)
       check_cuda(cudaMemcpy(view.classes + (position - view.first), &next_class,
                             sizeof(std::int32_t), cudaMemcpyHostToDevice));
-    check_cuda(cudaStreamSynchronize(nullptr));  // the copies may only be staged
+    check_cuda(cudaStreamSynchronize(nullptr));  // the copies may be staged only
   });
 }
 
-/// Calls chosen() with the choices of a partition since the last call and, where the partition
-/// waits for it and `labels_next`, asks it for the label of the next one.
+/// Calls chosen() for a partition's choices since the last call and, if the partition waits for it
+/// and `labels_next`, requests the next choice's label.
 void device_delta::report_choices(std::uint32_t q, bool labels_next, chosen_fn const& chosen) {
   partition_state const& state = now_[q];
   if (reported_[q] < state.iterations) {
@@ -435,7 +435,7 @@ void device_delta::run(context const& ctx, std::uint32_t begin, std::uint32_t en
   auto const left = [&](std::uint32_t q) {
     return now_[q].done == 0 && (iterations == 0 || now_[q].iterations < iterations);
   };
-  // As many partitions side by side as there are blocks that can run together.
+  // Runs as many partitions at a time as have enough concurrent blocks.
   std::uint32_t at_once = end - begin;
   for (std::size_t i = 0; i < on_device_.size(); ++i)
     at_once = std::min(at_once, on_device_[i].blocks);
@@ -454,7 +454,7 @@ void device_delta::run(context const& ctx, std::uint32_t begin, std::uint32_t en
       for (std::uint32_t q = wave; q < wave_end; ++q) report_choices(q, left(q), chosen);
     }
   }
-  // Partitions run side by side: each is given the time of all.
+  // Partitions run concurrently: each is assigned the total time.
   std::chrono::duration<double> const took = std::chrono::steady_clock::now() - started;
   for (partition_report& report : reports_) report.seconds += took.count();
 }

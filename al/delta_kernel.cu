@@ -2,15 +2,15 @@
 #include "core/shared_memory.hpp"
 #include "datasets/discretizer.hpp"
 
-// The kernel of `delta`: the loop of a partition (docs/modules/al.md, "delta").
+// The kernel of `delta`: the loop of a partition (docs/reference/modules/al.md, "delta").
 //
-// Some blocks share a partition. In each iteration they all pass over their documents: comparing
-// the columns of bin codes gives the overlap with the last choice, what the overlap gains is added
-// to the document's total, and the smallest total is kept. The block that arrives last takes the
-// smallest of all, which is the next choice, counts it into the supports of the itemsets it holds,
-// makes the table of gains, and lets the others go on. With several devices each has some of the
-// documents and all the supports; the last blocks write their smallest totals into memory that all
-// devices see, and then do the same everywhere.
+// Several blocks share a partition. In each iteration they pass over their documents: comparing
+// columns of bin codes gives the overlap with the last choice; the overlap's gain is added to the
+// document's total; the smallest total is kept. The last block to arrive takes the overall
+// smallest, the next choice, counts it in the supports of its itemsets, computes the table of
+// gains, and releases the others. With several devices, each has some of the documents and all
+// supports; the last blocks write their smallest totals to memory that all devices see, and then
+// all take the same step.
 namespace rulerank::inline v0::al {
 
 namespace {
@@ -27,7 +27,7 @@ __device__ std::uint8_t code_of(delta_key const* codes, std::uint32_t f) {
   return static_cast<std::uint8_t>(codes[f / 8] >> (f % 8 * 8));
 }
 
-/// The smallest of a block's values, for thread 0.
+/// The minimum of a block's values, for thread 0.
 __device__ delta_key block_min(delta_key value, delta_key* scratch) {
   for (int step = 16; step > 0; step /= 2) value = min(value, __shfl_down_sync(~0U, value, step));
   if (threadIdx.x % 32 == 0) scratch[threadIdx.x / 32] = value;
@@ -40,7 +40,7 @@ __device__ delta_key block_min(delta_key value, delta_key* scratch) {
   return value;
 }
 
-/// Keeps the smallest keys of the documents p .. p + 3.
+/// Updates the smallest keys with the documents p .. p + 3.
 __device__ void take_smallest(partition_view const& l, std::uint32_t p, int4 const& totals,
                               delta_key (&best)[2]) {
   std::uint32_t const bits = l.chosen[p / 32] >> (p % 32);
@@ -56,8 +56,8 @@ __device__ void take_smallest(partition_view const& l, std::uint32_t p, int4 con
   }
 }
 
-/// Adds the gains to the documents of this block, and keeps the smallest keys. Overlaps of up to
-/// widest_mask features, whose gains lie in shared memory.
+/// Adds the gains to this block's documents and updates the smallest keys. For overlaps of up to
+/// widest_mask features, with gains in shared memory.
 __device__ void pass_by_mask(partition_view const& l, std::uint8_t const* wanted,
                              std::int32_t const* gains, std::uint32_t block, std::uint32_t blocks,
                              delta_key (&best)[2]) {
@@ -92,7 +92,7 @@ __device__ void pass_by_mask(partition_view const& l, std::uint8_t const* wanted
   }
 }
 
-/// The same by the list of changes, for wider partitions.
+/// As above with a list of changes, for wider partitions.
 __device__ void pass_by_list(partition_view const& l, std::uint8_t const* wanted,
                              std::uint32_t change_count, std::uint32_t block, std::uint32_t blocks,
                              delta_key (&best)[2]) {
@@ -130,7 +130,7 @@ __device__ void describe(partition_view const& l, device_message& found) {
   }
 }
 
-/// Takes the smallest keys over the devices; false when the host has asked the kernel to end.
+/// Reduces the smallest keys over the devices; false if the host has aborted the kernel.
 __device__ bool exchange(delta_arguments const& a, partition_view const& l, std::uint32_t q,
                          delta_key sequence, device_message& found) {
   device_message volatile* const messages =
@@ -161,7 +161,8 @@ __device__ bool exchange(delta_arguments const& a, partition_view const& l, std:
   return true;
 }
 
-/// After a pass: the next choice, and whether the partition is done. Thread 0 of the last block.
+/// After a pass: determines the next choice and whether the partition is done. Thread 0 of the last
+/// block.
 __device__ void choose(delta_arguments const& a, partition_view const& l, std::uint32_t q,
                        partition_state& state) {
   device_message found{};
@@ -183,7 +184,7 @@ __device__ void choose(delta_arguments const& a, partition_view const& l, std::u
   for (std::uint32_t w = 0; w < code_words; ++w) state.next_codes[w] = found.codes[which][w];
 }
 
-/// Counts the next choice in and makes the table of gains; the whole last block.
+/// Counts the next choice and computes the table of gains; the whole last block.
 __device__ void count_choice(delta_arguments const& a, partition_view const& l,
                              partition_state& state, std::int32_t* gains) {
   __shared__ std::uint32_t lost;
@@ -222,7 +223,7 @@ __device__ void count_choice(delta_arguments const& a, partition_view const& l,
       l.changes[atomicAdd(&change_count, 1U)] = {set.mask, change};
   }
   __syncthreads();
-  // gains[mask]: the sum over all sets inside the mask.
+  // gains[mask] becomes the sum over all sets inside the mask.
   for (std::uint32_t bit = 1; bit < size; bit *= 2) {
     for (std::uint32_t i = threadIdx.x; i < size / 2; i += threads) {
       std::uint32_t const m = (i / bit * 2 + 1) * bit + i % bit;
@@ -238,8 +239,8 @@ __device__ void count_choice(delta_arguments const& a, partition_view const& l,
   }
 }
 
-/// The last block of a partition, between two passes: chooses (but for the very first time), and
-/// counts the choice in, unless the blocks are to leave.
+/// The last block of a partition, between two passes: chooses (except the first time) and counts
+/// the choice, unless the blocks are to leave.
 __device__ void between_passes(delta_arguments const& a, partition_view const& l, std::uint32_t q,
                                partition_state& state, std::int32_t* gains, bool after_a_pass) {
   __shared__ bool goes_on;
@@ -269,7 +270,7 @@ __global__ __launch_bounds__(threads,
   if (threadIdx.x == 0) epoch = load_volatile(l.epoch);
   bool first = true;
   for (;;) {
-    // Whoever arrives last does the step between two passes; the others wait for it.
+    // The last block to arrive does the step between two passes; the others wait for it.
     __syncthreads();
     if (threadIdx.x == 0) {
       __threadfence();

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-// The samplers that keep their loop on GPUs, against the same on the CPU.
+// Compares the samplers with the loop on GPUs with those on the CPU.
 namespace rulerank::inline v0::al::device_test {
 namespace {
 
@@ -35,7 +35,7 @@ void expect_same(sample const& found, sample const& expected, std::string const&
     EXPECT_EQ(found.partitions[q].iterations, expected.partitions[q].iterations) << what;
     EXPECT_EQ(found.partitions[q].stopped_after, expected.partitions[q].stopped_after) << what;
     EXPECT_EQ(found.partitions[q].rules_lost, expected.partitions[q].rules_lost) << what;
-    if (expected.partitions[q].iterations > 0) {  // else it was not looked at
+    if (expected.partitions[q].iterations > 0) {  // otherwise not processed
       EXPECT_EQ(found.partitions[q].documents, expected.partitions[q].documents) << what;
     }
   }

@@ -35,7 +35,7 @@ void document_selection::advance(label_source& labels) {
   }
 }
 
-/// From the start, by iterations that all partitions can make without exceeding the budget.
+/// From the start, by iterations that all partitions can complete within the budget.
 void document_selection::advance_side_by_side(label_source& labels) {
   std::size_t const budget = setup_.options.max_documents;
   std::size_t iterations = 0;
@@ -65,10 +65,10 @@ void document_selection::choose(std::size_t q, std::size_t document, std::int32_
   documents_.insert(document);
 }
 
-/// One document of each partition that has not had its turn: which one depends on the label of no
-/// other.
+/// Wants one document of each partition whose turn is still to come: these do not depend on each
+/// other's labels.
 void document_selection::find_wanted(label_source& labels) {
-  std::unordered_set<std::size_t> seen;  // not chosen yet
+  std::unordered_set<std::size_t> seen;  // not yet chosen
   for (std::size_t q = turn_; q < choices_.size(); ++q) {
     prepare(q, labels);
     if (ended(q)) continue;
@@ -81,7 +81,8 @@ void document_selection::find_wanted(label_source& labels) {
   }
 }
 
-/// Starts partition q where it has not, and drops what is left out up to the next that is not.
+/// Starts partition q if needed, and drops excluded documents until the next choice is not
+/// excluded.
 void document_selection::prepare(std::size_t q, label_source const& labels) {
   loops_->start(q);
   while (!ended(q) && labels.left_out(loops_->next_document(q))) loops_->drop_next(q);

@@ -10,9 +10,9 @@
 
 namespace rulerank::inline v0::al {
 
-/// Documents, chosen in (iteration, partition) order. Where all labels are known, partitions go on
-/// side by side as far as they cannot exceed the budget together. The budget counts documents that
-/// were chosen before, too; they are chosen again where they have the fewest rules.
+/// Chooses documents in (iteration, partition) order. If all labels are known, partitions advance
+/// concurrently as long as they cannot exceed the budget together. The budget includes documents
+/// chosen earlier, which are chosen again if they have the fewest rules.
 class document_selection final : public selection {
  public:
   document_selection(sampling_setup const& setup, sampling_engine const& engine,
@@ -30,14 +30,14 @@ class document_selection final : public selection {
   bool ended(std::size_t q) const;
   bool all_ended() const;
   std::size_t limit(std::size_t iterations) const;
-  /// Whether a document would be one more than the budget, which those chosen and `more` fill.
+  /// Whether the document would exceed the budget, given the documents chosen and `more`.
   bool beyond_budget(std::size_t document, std::size_t more) const;
 
   sampling_setup const& setup_;
   std::unique_ptr<partition_loops> loops_;
   std::size_t turn_ = 0;                       // the partition that chooses next
-  std::vector<std::vector<choice>> choices_;   // of each partition
-  std::unordered_set<std::size_t> documents_;  // chosen, here or before
+  std::vector<std::vector<choice>> choices_;   // [partitions]
+  std::unordered_set<std::size_t> documents_;  // chosen here or earlier
 };
 
 }  // namespace rulerank::al

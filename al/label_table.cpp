@@ -30,8 +30,9 @@ void label_table::expect_same(std::size_t document, std::optional<std::int32_t> 
                               std::string_view where) const {
   answer const* const row = row_of(document);
   if (row != nullptr && row->label != label)
-    throw error({path_, row->line, 1}, "this differs from the answer that " + std::string(where) +
-                                           " has for the document, expected the same or none");
+    throw error({path_, row->line, 1}, "found an answer that differs from the label in " +
+                                           std::string(where) +
+                                           ", expected the same label or no answer");
 }
 
 void label_table::give(labelling& work, answer const& row) const {
@@ -70,7 +71,8 @@ void replay(answer_journal const& journal, std::string const& path, labelling& w
       work.answer(a.document, a.label);
     } catch (usage_error const&) {
       throw error({path, a.line, 1},
-                  "this document has a label already, expected the answers as they were given");
+                  "found an answer for a document that is labelled already, expected the answers "
+                  "in the order in which they were given");
     }
   }
 }

@@ -14,23 +14,22 @@
 
 namespace rulerank::inline v0::al {
 
-/// A table of labels (read_labels) that answers the questions of a labelling. Each answer
-/// that is used goes to the journal first, where there is one, so that the next table may be
-/// another. Not for several threads at a time.
+/// A table of labels (read_labels) as the source of answers for a labelling. Each answer is first
+/// written to the journal, if there is one, so the next run may use another table. Not thread-safe.
 class label_table {
  public:
-  /// `rows` were read from `path`, with the documents of `pool`. What is referred to outlives the
-  /// table. Throws `error` with the line of a row that differs from the label that the pool, or
-  /// from the answer that the journal, has for the document.
+  /// `rows` were read from `path` for the documents of `pool`. Keeps references to the arguments.
+  /// Throws `error` with the line of a row that contradicts a label in the pool or an answer in the
+  /// journal.
   label_table(std::vector<answer> rows, std::string path, datasets::dataset const& pool,
               answer_journal* journal);
 
-  /// The rows, by document; of a document with several the first.
+  /// The rows by document; the first one of a document with several.
   std::span<answer const> rows() const noexcept { return rows_; }
 
-  /// Answers what is wanted, and what is wanted then, until nothing wanted has a row.
+  /// Answers wanted documents, repeatedly, until no wanted document has a row.
   void answer_wanted(labelling& work) const;
-  /// Answers every other document that has a row and no label yet, in the order of the rows' lines.
+  /// Answers all other documents with a row and without a label, in line order.
   void answer_in_advance(labelling& work) const;
 
  private:
@@ -44,9 +43,9 @@ class label_table {
   answer_journal* journal_;
 };
 
-/// Gives the journal's answers again, in their order. `only_wanted`: stops where the sampling is
-/// complete, as later answers were given to something else. Throws `error` that names `path`, the
-/// journal's file, for an answer that the labelling refuses.
+/// Replays the journal's answers in order. `only_wanted`: stops when the sampling is complete,
+/// because later answers belong to something else. Throws `error` naming `path`, the journal's
+/// file, for an answer that the labelling rejects.
 void replay(answer_journal const& journal, std::string const& path, labelling& work,
             bool only_wanted);
 

@@ -41,7 +41,7 @@ class label_tables : public testing::Test {
   }
 
   std::uint64_t line_of(std::size_t document) const { return 2 + document * 7 % labels_.size(); }
-  /// Rows of all documents, in no order.
+  /// Rows of all documents, in scrambled order.
   std::vector<answer> rows() const {
     std::vector<answer> rows;
     for (std::size_t d = labels_.size(); d-- > 0;) rows.push_back({d, labels_[d], line_of(d)});

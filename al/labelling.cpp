@@ -16,7 +16,7 @@ namespace rulerank::inline v0::al {
 
 namespace {
 
-/// The engine that runs on the CPU. Throws `usage_error` for one that does not.
+/// The CPU engine to use. Throws `usage_error` for a GPU engine.
 engine_info const& cpu_engine(engine asked) {
   if (asked == engine::automatic)
     return *std::ranges::find_if(
@@ -24,17 +24,17 @@ engine_info const& cpu_engine(engine asked) {
   engine_info const* const found = find_engine(engines(), asked);
   if (found != nullptr && includes(found->where, runs_on::cpu)) return *found;
   throw usage_error(fmt::format(
-      "{} does not run on the CPU, expected one that does where labels are given one by one",
-      found != nullptr ? fmt::format("engine {}", found->name) : "the engine asked for"));
+      "{} runs on GPUs alone, expected an engine for the CPU because labels are given one by one",
+      found != nullptr ? fmt::format("engine {}", found->name) : "this engine"));
 }
 
-/// Which of the documents to come are left out: evenly spread, as large a share as of the answers,
-/// but for one more that has a label where all of them have none.
+/// Decides which further documents are excluded: evenly spread, with the same share as among the
+/// answers. If all answers exclude, the share is that with one additional label.
 class share_left_out {
  public:
   share_left_out(std::size_t left_out, std::size_t answers)
       : left_out_(left_out), of_(std::max(answers, left_out + 1)) {}
-  /// Whether the next one is.
+  /// Whether the next document is excluded.
   bool next() {
     due_ += left_out_;
     if (due_ < of_) return false;
@@ -48,7 +48,7 @@ class share_left_out {
   std::size_t left_out_, of_, due_ = 0, count_ = 0;
 };
 
-/// What a labelling shares with its copies that look ahead.
+/// Shared by a labelling and its copies for look-ahead.
 struct shared_setup {
   shared_setup(context const& ctx, datasets::binned_dataset const& data,
                sampler_options const& options)
@@ -60,14 +60,14 @@ struct shared_setup {
 
 }  // namespace
 
-/// The answers, as the labels of a selection.
+/// The answers as the label source of a selection.
 class labelling::state final : public label_source {
  public:
   state(std::shared_ptr<shared_setup const> shared, engine_info const& which)
       : shared_(std::move(shared)), engine_(which) {
     restart();
   }
-  /// Where these answers lead from the start of another, with the default engine.
+  /// The state that these answers reach from the start of `other`, with the default engine.
   state(state const& other, std::vector<al::answer> answers)
       : shared_(other.shared_),
         engine_(cpu_engine(engine::automatic)),
@@ -97,11 +97,13 @@ class labelling::state final : public label_source {
 
   void answer(std::size_t document, std::optional<std::int32_t> label) {
     if (document >= data().documents)
-      throw usage_error(
-          fmt::format("document {}, expected one of {}, from 0", document, data().documents));
+      throw usage_error(fmt::format("found document {}, expected 0 or more and less than {}",
+                                    document, data().documents));
     if (data().labels[document] != datasets::unlabelled || answer_of_.contains(document))
-      throw usage_error(fmt::format("document {} has a label already", document));
-    if (label && *label < 0) throw usage_error(fmt::format("label {}, expected 0 or more", *label));
+      throw usage_error(fmt::format(
+          "document {} has a label already, expected a document without one", document));
+    if (label && *label < 0)
+      throw usage_error(fmt::format("found label {}, expected 0 or more", *label));
     answers_.push_back({document, label});
     answer_of_[document] = label;
     selection_->advance(*this);
@@ -116,11 +118,11 @@ class labelling::state final : public label_source {
     return true;
   }
 
-  /// Answers that leave a document out.
+  /// The number of answers that exclude a document.
   std::size_t left_out() const { return left_out_of(answers_); }
 
-  /// Documents that could be asked about: those without a label or an answer; within the budget,
-  /// which counts labels, as long as no document is left out.
+  /// Upper bound on further questions: the documents without label and answer; if no document is
+  /// excluded, also limited by the budget, which counts labels.
   std::size_t most_questions() const {
     auto open = static_cast<std::size_t>(std::ranges::count(data().labels, datasets::unlabelled)) -
                 answers_.size();
@@ -142,7 +144,7 @@ class labelling::state final : public label_source {
   bool whole_queries() const { return !setup().options.query_begin.empty(); }
 
  private:
-  /// From the start to where the answers lead.
+  /// Replays the answers from the start.
   void restart() {
     selection_ = make_selection(shared_->setup, registered_engines().maker_of(engine_.which)(false),
                                 shared_->parts);
@@ -229,7 +231,7 @@ std::vector<neighbour> labelling::nearest_labelled(std::size_t document, std::si
                  [this](std::size_t d) { return label_of(d) != datasets::unlabelled; });
 }
 
-/// Labels, of the data set and of answers, other than the commonest.
+/// The number of labels, in the data set and in answers, other than the most common one.
 std::size_t labelling::state::minority_labels() const {
   std::unordered_map<std::int32_t, std::size_t> count_of;
   std::size_t labels = 0, commonest = 0;
@@ -244,9 +246,9 @@ std::size_t labelling::state::minority_labels() const {
   return labels - commonest;
 }
 
-/// The label of the nearest labelled document; 0 while there is none.
+/// The label of the nearest labelled document; 0 if there is none.
 std::int32_t labelling::state::guess(std::size_t document) const {
-  // While all labels are alike, so is that of the nearest neighbour.
+  // If all labels are equal, so is the nearest neighbour's.
   std::optional<std::int32_t> only;
   bool alike = true;
   auto const see = [&](std::int32_t label) {
@@ -262,7 +264,7 @@ std::int32_t labelling::state::guess(std::size_t document) const {
   return label_of(nearest(data(), document, 1, labelled).front().document);
 }
 
-/// Answers with guesses what is asked about next, a query's documents together; what that was.
+/// Answers the next questions with guesses, a query's documents together; returns the questions.
 std::vector<question> labelling::state::answer_next_with_guesses(share_left_out* share) {
   auto const next = whole_queries() ? wanted() : std::vector{wanted().front()};
   for (question const& q : next) {
@@ -284,7 +286,7 @@ std::vector<question> labelling::batch(std::size_t count) const {
 
 namespace {
 
-/// Calls take(itemset) for every way to choose `size` of the numbers below `count`, in order.
+/// Calls take(itemset) for every combination of `size` numbers below `count`, in order.
 template <class Take>
 void for_each_choice(std::size_t count, std::size_t size, Take&& take) {
   if (size > count) return;
@@ -300,10 +302,10 @@ void for_each_choice(std::size_t count, std::size_t size, Take&& take) {
   }
 }
 
-/// Itemsets beyond which only shorter ones are looked at.
+/// Above this number of itemsets, only shorter ones are examined.
 constexpr std::uint64_t most_itemsets = 50'000;
 
-/// The items of an itemset at most, so that there are not too many of them.
+/// The maximum itemset size that keeps the number of itemsets within the limit.
 std::size_t items_to_look_at(std::size_t columns, std::size_t most) {
   std::uint64_t all = 0, of_size = 1;
   std::size_t items = 0;
@@ -319,11 +321,11 @@ std::size_t items_to_look_at(std::size_t columns, std::size_t most) {
 
 brought_rules labelling::brings(question const& asked, std::size_t most) const {
   datasets::binned_dataset const& data = state_->data();
-  std::vector<std::size_t> columns;  // with an item of the document
+  std::vector<std::size_t> columns;  // features in which the document has an item
   for (std::size_t const c : features(asked.partition))
     if (data.code(c, asked.document) != datasets::no_item) columns.push_back(c);
   std::ranges::sort(columns);
-  // For each of them, the documents of the sample that have the same item.
+  // [columns][documents of the sample] whether it has the same item.
   std::vector<std::vector<bool>> shared(columns.size());
   for (choice const& c : state_->selection().take().choices) {
     if (c.partition != asked.partition) continue;
@@ -356,9 +358,9 @@ brought_rules labelling::brings(question const& asked, std::size_t most) const {
 
 namespace {
 
-/// The number of documents comes out within this factor of the estimate, and this many documents:
-/// three standard errors of a count of the labels other than the commonest, of which the guesses
-/// are made, and at least 1.5.
+/// The number of documents is within this factor of the estimate, plus or minus this many
+/// documents: three standard errors of the count of minority labels, on which the guesses are
+/// based, and at least 1.5.
 double factor_of(std::size_t minority_labels) {
   constexpr double least = 1.5, errors = 3;
   double const labels = static_cast<double>(std::max<std::size_t>(minority_labels, 1));
@@ -366,8 +368,8 @@ double factor_of(std::size_t minority_labels) {
 }
 constexpr double documents_beside = 10;
 
-/// By what the number of documents grows and shrinks as the share that is left out is two standard
-/// deviations larger and smaller than it was among the answers.
+/// The factors on the number of documents if the excluded share is two standard deviations larger
+/// and smaller than among the answers.
 std::pair<double, double> factors_of_share(double left_out, double answers) {
   if (left_out == 0) return {1, 1};
   constexpr double least_labelled = 0.05;

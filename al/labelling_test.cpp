@@ -32,8 +32,8 @@ sampler_options options_of(std::size_t partitions, rules::thresholds t = {}) {
   return options;
 }
 
-/// One partition of all features as the definition has it, without the documents left out: they
-/// count in doc_occurs and nowhere else.
+/// One partition of all features by the definition, with excluded documents, which count only in
+/// doc_occurs.
 sample reference_without(datasets::binned_dataset const& data, std::set<std::size_t> const& out) {
   std::vector<std::size_t> features(data.feature_count());
   std::iota(features.begin(), features.end(), std::size_t{0});
@@ -74,7 +74,7 @@ sample reference_without(datasets::binned_dataset const& data, std::set<std::siz
 TEST(labelling, chooses_what_reduce_chooses_whoever_answers_first) {
   context ctx;
   for (std::uint64_t seed = 1; seed <= 4; ++seed) {
-    ctx.threads = 1;  // so few documents are not worth more
+    ctx.threads = 1;  // more threads do not pay for so few documents
     auto const data = drawn_pool(seed, 120, 9);
     auto const pool = without_labels(data);
     for (rules::thresholds const t : {rules::thresholds{}, {1, 0.3}, {2, 0.01}})
@@ -112,7 +112,7 @@ TEST(labelling, what_is_labelled_at_any_time_is_the_sample_of_a_budget) {
     auto options = options_of(3);
     options.max_documents = work.answers().size();
     auto const some = work.take();
-    // Choices go on past the budget's last new document while they need no further label.
+    // After the budget's last new document, choices continue while they need no further label.
     EXPECT_EQ(some.documents, reduce(ctx, data, options).documents);
     EXPECT_EQ(some.documents.size(), options.max_documents);
   }
@@ -143,7 +143,7 @@ TEST(labelling, goes_on_from_any_prefix_of_the_answers) {
   for (std::size_t n = 0; !whole.finished(); ++n) {
     wanted.push_back(documents_of(whole.wanted()));
     std::size_t const next = wanted.back().front();
-    // Every fifth document is left out.
+    // Every fifth document is excluded.
     whole.answer(next, n % 5 == 2 ? std::optional<std::int32_t>{} : data.labels[next]);
   }
   auto const answers = whole.answers();
@@ -348,7 +348,7 @@ TEST(labelling, answers_given_in_advance_wait_and_change_nothing) {
       plain.answer(d, said(d));
     }
     while (!work.finished()) {
-      // Sooner or later a document that is not wanted yet, or never.
+      // Eventually a document that is not wanted yet, or never.
       std::size_t d = uniform_below(draw, data.documents);
       if (uniform_below(draw, 4) != 0 || given.contains(d)) d = work.wanted().front().document;
       EXPECT_TRUE(given.insert(d).second);
@@ -395,12 +395,12 @@ TEST(labelling, batches_of_any_size_lead_to_the_same_sample) {
           auto const batch = work.batch(size);
           ASSERT_FALSE(batch.empty());
           ASSERT_LE(batch.size(), size);
-          // What is wanted now comes first.
+          // Wanted documents come first.
           auto const wanted = documents_of(work.wanted());
           auto const first = documents_of(batch);
           for (std::size_t i = 0; i < std::min(wanted.size(), first.size()); ++i)
             EXPECT_EQ(first[i], wanted[i]);
-          // A team answers in any order.
+          // Answers in another order, as from a team.
           for (auto q = batch.rbegin(); q != batch.rend(); ++q)
             work.answer(q->document, data.labels[q->document]);
         }
@@ -508,7 +508,7 @@ TEST(labelling, refuses_what_makes_no_sense) {
   EXPECT_EQ(work.answers().size(), 1U);
 }
 
-/// Without the answer the sampling is where it would be had it not been given.
+/// After withdrawing an answer, the sampling is as if it had never been given.
 TEST(labelling, answers_are_taken_back_in_any_order) {
   context const ctx;
   auto const data = drawn_pool(11, 60, 6);
@@ -536,7 +536,7 @@ TEST(labelling, answers_are_taken_back_in_any_order) {
   }
 }
 
-/// The rules that a document has before its label is known are those of itemsets that are not new.
+/// A document's rules before its label is known are those of itemsets that are not new.
 TEST(labelling, a_document_brings_the_itemsets_that_its_sample_has_not) {
   context const ctx;
   auto const data = drawn_pool(12, 50, 5, 0);  // one label: an itemset is a rule
@@ -561,8 +561,8 @@ TEST(labelling, a_document_brings_the_itemsets_that_its_sample_has_not) {
   EXPECT_GT(questions, 3U);
 }
 
-/// Every second document is left out, guesses are right: what was expected at any time is what
-/// comes.
+/// Every second document is excluded and all guesses are right, so every earlier expectation is
+/// met.
 TEST(labelling, an_outlook_counts_documents_that_are_left_out) {
   context const ctx;
   auto const pool = without_labels(drawn_pool(33, 90, 8, 0));
@@ -621,7 +621,7 @@ TEST(labelling, an_outlook_has_bounds) {
   EXPECT_EQ(work.look_ahead(3).documents_high, 0U);
 }
 
-/// Labels of the data set and answers count, but for those of the commonest label, whichever it is.
+/// Counts labels of the data set and of answers, except the most common label, whichever it is.
 TEST(labelling, an_outlook_has_wider_bounds_where_few_labels_differ) {
   context const ctx;
   auto pool = without_labels(drawn_pool(13, 400, 12, 1));

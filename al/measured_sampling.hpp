@@ -6,10 +6,10 @@
 
 namespace rulerank::inline v0::al {
 
-/// For benchmarks and tests: `reduce` with the stop rule off. Each partition chooses exactly so
-/// many documents (fewer where it has fewer), the minimum being taken over documents not yet
-/// chosen; its report says where the stop rule would have ended it. `iterations` 0: `reduce`.
-/// Throws `usage_error` for whole queries.
+/// For benchmarks and tests: `reduce` without the stop rule. Each partition chooses exactly
+/// `iterations` documents (fewer if it has fewer), minimizing over documents not yet chosen; its
+/// report says where the stop rule would have ended it. `iterations` 0: `reduce`. Throws
+/// `usage_error` for whole queries.
 sample reduce_to_iterations(context const& ctx, datasets::binned_dataset const& data,
                             sampler_options const& options, std::size_t iterations,
                             oracle const& label_of = {});

@@ -16,11 +16,12 @@ void partition::items_of(std::size_t position, std::vector<rules::item>& out) co
 }
 
 std::uint64_t rule_counter::rules(std::size_t) const {
-  throw usage_error("this engine does not count rules for each document, expected one on the CPU");
+  throw usage_error(
+      "this engine does not count the rules of each document, expected an engine for the CPU");
 }
 
 void rule_counter::drop(std::size_t) {
-  throw usage_error("this engine cannot go on without a document, expected one on the CPU");
+  throw usage_error("this engine cannot leave documents out, expected an engine for the CPU");
 }
 
 std::vector<std::uint64_t> doc_occurs(partition const& part) {
@@ -37,7 +38,7 @@ std::vector<std::uint64_t> doc_occurs(partition const& part) {
 
 std::size_t most_representative(partition const& part, std::vector<bool> const& dropped) {
   std::vector<std::uint64_t> const occurs = doc_occurs(part);
-  // Among equal ones the one that goes first is at the first position.
+  // Among equal documents, the first in tie order is at the first position.
   std::size_t best = part.size();
   for (std::size_t p = 0; p < part.size(); ++p)
     if (!dropped[p] && (best == part.size() || occurs[p] > occurs[best])) best = p;
@@ -76,7 +77,7 @@ partition make_partition(datasets::binned_dataset const& data,
   }
   std::stable_sort(part.documents.begin(), part.documents.end(),
                    [&](std::uint32_t a, std::uint32_t b) { return occurs[a] < occurs[b]; });
-  // The largest doc_occurs are last, and of these the one that goes first among equals is first.
+  // The largest doc_occurs come last; among equals the first in tie order comes first.
   if (!part.documents.empty()) {
     std::uint64_t const most = occurs[part.documents.back()];
     part.first = static_cast<std::size_t>(

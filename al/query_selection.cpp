@@ -18,13 +18,13 @@ namespace {
 
 __extension__ using wide = unsigned __int128;
 
-/// a / m against b / n.
+/// Compares a / m with b / n.
 std::strong_ordering compare_means(std::uint64_t a, std::uint64_t m, std::uint64_t b,
                                    std::uint64_t n) {
   return wide{a} * n <=> wide{b} * m;
 }
 
-/// The position of a document that is not in a partition.
+/// Marks a document that is not in a partition.
 constexpr std::uint32_t absent = std::numeric_limits<std::uint32_t>::max();
 
 std::vector<std::unique_ptr<rule_counter>> make_counters(sampling_setup const& setup,
@@ -35,7 +35,7 @@ std::vector<std::unique_ptr<rule_counter>> make_counters(sampling_setup const& s
   return counters;
 }
 
-/// The query that goes first among equals is last.
+/// The queries in reverse tie order: among equals the last wins.
 std::vector<std::size_t> order_of_queries(std::span<std::size_t const> query_begin,
                                           std::span<std::uint32_t const> ties) {
   std::vector<std::size_t> order(query_begin.size() - 1);
@@ -122,7 +122,7 @@ void query_sampler::add(context const& ctx, std::span<std::optional<std::int32_t
   find_next();
 }
 
-/// Among equal queries the last one of the order is taken.
+/// Among equal queries, chooses the last in the order.
 void query_sampler::find_next() {
   next_.reset();
   for (std::size_t const i : order_) {
@@ -165,7 +165,7 @@ query_selection::query_selection(sampling_setup const& setup, sampling_engine co
                setup.ties) {
   if (auto const first = queries_.next(); first && beyond_budget(*first)) {
     auto const& begin = setup.options.query_begin;
-    throw usage_error(fmt::format("a budget of {}, and the first query chosen has {}",
+    throw usage_error(fmt::format("the budget of {} is too small: the first chosen query has {}",
                                   counted(setup.options.max_documents, "document"),
                                   begin[*first + 1] - begin[*first]));
   }

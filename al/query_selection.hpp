@@ -11,42 +11,42 @@
 
 namespace rulerank::inline v0::al {
 
-/// Selective sampling of whole queries (docs/definitions.md, Sampling). All partitions choose
-/// together, and what the choice depends on is the rule counts of SSARP: where each query is one
-/// document and there is one partition, these are its documents in its order.
+/// Selective sampling of whole queries (docs/reference/definitions.md, Sampling). All partitions
+/// choose together, by the rule counts of SSARP: with one partition and one document per query, the
+/// choices are SSARP's.
 ///
-/// A document's rules are those of all partitions. The first query is the one whose documents have
-/// the largest mean doc_occurs (ties: the last such query); then, again and again, the one whose
-/// documents have the fewest rules on average over the sample (ties: the smaller mean doc_occurs,
-/// then the last), until that is one already chosen. Documents without an item and those left out
-/// count in no mean, and queries of nothing else are never chosen.
+/// A document's rules are those of all partitions. The first query is the one with the largest mean
+/// doc_occurs of its documents (ties: the last query). Each further query is the one with the
+/// fewest rules over the sample, averaged over its documents (ties: the smaller mean doc_occurs,
+/// then the last query), until that one was already chosen. Documents without an item and excluded
+/// documents do not count in means; queries with only such documents are never chosen.
 class query_sampler {
  public:
-  /// Query q has the documents from query_begin[q] up to query_begin[q + 1]. What is referred to
-  /// outlives it; a counter for each partition, of an engine on the CPU. `ties`: all documents;
-  /// among equal queries the one whose document comes first goes first. Empty: the last query.
+  /// Query q has the documents query_begin[q] .. query_begin[q + 1] - 1. Keeps references to the
+  /// arguments. `counters`: one per partition, of a CPU engine. `ties`: all documents in tie order;
+  /// among equal queries the one with the first document wins. Empty: the last query wins.
   query_sampler(std::vector<partition> const& parts,
                 std::vector<std::unique_ptr<rule_counter>> counters,
                 std::span<std::size_t const> query_begin, std::span<std::uint32_t const> ties = {});
 
-  /// The query that is chosen next; none where the stop rule has ended it.
+  /// The next query to choose; empty if the stop rule has ended the sampling.
   std::optional<std::size_t> next() const noexcept { return next_; }
-  /// Chooses `next()`: a label for each of its documents, none for those that are left out. With
-  /// all of them left out it is not chosen, and never comes again.
+  /// Chooses `next()`, given a label for each of its documents, empty for excluded ones. If all are
+  /// excluded, the query is not chosen and never considered again.
   void add(context const& ctx, std::span<std::optional<std::int32_t> const> labels);
 
   std::size_t chosen() const noexcept { return chosen_count_; }
-  /// Valid rules of a document over the sample, all partitions together.
+  /// The number of valid rules of a document over the sample, summed over partitions.
   std::uint64_t rules(std::size_t document) const { return rules_[document]; }
   std::uint64_t rules_in_sample() const;
-  /// All partitions as one, whose iterations are queries.
+  /// A report on all partitions as one, with queries as iterations.
   partition_report report() const;
 
  private:
   struct query {
-    std::uint64_t documents = 0;  // that count in the means
-    std::uint64_t occurs = 0;     // their doc_occurs
-    std::uint64_t rules = 0;      // theirs over the sample
+    std::uint64_t documents = 0;  // documents that count in means
+    std::uint64_t occurs = 0;     // sum of their doc_occurs
+    std::uint64_t rules = 0;      // sum of their rules over the sample
     bool chosen = false;
   };
 
@@ -56,16 +56,16 @@ class query_sampler {
   std::vector<std::unique_ptr<rule_counter>> counters_;
   std::span<std::size_t const> query_begin_;
   std::vector<std::vector<std::uint32_t>> positions_;  // [partition][document]
-  std::vector<std::uint64_t> occurs_;                  // doc_occurs; 0: no item, or left out
-  std::vector<std::uint64_t> rules_;                   // [document]
+  std::vector<std::uint64_t> occurs_;                  // doc_occurs; 0: no item, or excluded
+  std::vector<std::uint64_t> rules_;                   // [documents]
   std::vector<query> queries_;
-  std::vector<std::size_t> order_;  // of the queries; among equal ones the last is taken
+  std::vector<std::size_t> order_;  // of queries; among equal ones the last wins
   std::size_t with_items_ = 0;
   std::size_t chosen_count_ = 0;
   std::optional<std::size_t> next_;
 };
 
-/// Whole queries, all documents of one before any of the next.
+/// Chooses whole queries, one after the other.
 class query_selection final : public selection {
  public:
   /// Throws `usage_error` for a budget smaller than the first query.

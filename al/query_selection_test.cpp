@@ -12,7 +12,7 @@
 
 #include <gtest/gtest.h>
 
-// Whole queries, chosen with labels that are there and with labels that are asked for.
+// Whole queries, with existing and with requested labels.
 namespace rulerank::inline v0::al::query_selection_test {
 namespace {
 
@@ -167,7 +167,7 @@ TEST(whole_queries, are_asked_about_one_after_the_other) {
     }
     expect_choices(work.take().choices, expected.choices);
     EXPECT_EQ(work.take().documents, expected.documents);
-    // By a callback of `reduce` too.
+    // Likewise by a callback of `reduce`.
     auto const by_oracle = reduce(ctx, pool, options, [&](std::size_t d) {
       EXPECT_NE(d % 5, 0U);
       return data.labels[d];
@@ -186,7 +186,7 @@ TEST(whole_queries, documents_left_out_count_in_no_mean) {
     random_engine engine(seed);
     for (std::size_t d = 0; d < data.documents; ++d)
       if (uniform_below(engine, 3) == 0) out.insert(d);
-    for (std::size_t q = 0; q + 1 < begin.size(); q += 4)  // and whole queries
+    for (std::size_t q = 0; q + 1 < begin.size(); q += 4)  // also whole queries
       for (std::size_t d = begin[q]; d < begin[q + 1]; ++d) out.insert(d);
     auto const options = options_of(begin, 2);
     labelling work(ctx, pool, options);
@@ -197,7 +197,7 @@ TEST(whole_queries, documents_left_out_count_in_no_mean) {
     auto const expected =
         reference::reduce_queries(data, deal_features({{0, 1, 2, 3, 4, 5}}, 2), begin, 3, {}, out);
     expect_choices(work.take().choices, expected);
-    // Any prefix of the answers leads to the same, and so does undoing them.
+    // Any prefix of the answers leads to the same state, and so does undoing them.
     std::vector<al::answer> const answers(work.answers().begin(), work.answers().end());
     labelling again(ctx, pool, options);
     for (std::size_t n = 0; n < answers.size(); ++n) {
@@ -230,7 +230,7 @@ TEST(whole_queries, a_budget_keeps_the_first_that_fit) {
     expect_choices(some.choices,
                    {all.choices.begin(),
                     all.choices.begin() + static_cast<std::ptrdiff_t>(some.choices.size())});
-    // The next query would have been too much.
+    // The next query would have exceeded the budget.
     std::size_t next = 0;
     for (choice const& c : all.choices)
       next += some.choices.empty() || c.iteration == some.choices.back().iteration + 1;
@@ -238,13 +238,13 @@ TEST(whole_queries, a_budget_keeps_the_first_that_fit) {
   }
 }
 
-/// A document that is left out brings no other one here: the next query comes.
+/// An excluded document is not replaced here: the next query follows.
 TEST(whole_queries, an_outlook_counts_documents_that_are_left_out) {
   context const ctx;
   auto const [data, begin] = draw(41, 60, 6, 5, 0);
   auto const pool = without_labels(data);
   labelling work(ctx, pool, options_of(begin, 2));
-  std::vector<std::pair<std::size_t, outlook>> expected;  // behind so many answers
+  std::vector<std::pair<std::size_t, outlook>> expected;  // after this many answers
   std::size_t answers = 0;
   while (!work.finished()) {
     if (answers > 0 && answers % 2 == 0) expected.emplace_back(answers, work.look_ahead(1));

@@ -13,7 +13,7 @@ namespace rulerank::inline v0::al {
 
 namespace {
 
-/// The labels of the data set, or of an oracle, one at a time and counted as progress.
+/// The labels of the data set, or of an oracle, called one at a time and reported as progress.
 class labels_at_once final : public label_source {
  public:
   labels_at_once(sampling_setup const& setup, oracle const& label_of)
@@ -28,7 +28,8 @@ class labels_at_once final : public label_source {
     bool const asked = label_of_ && (!whole_queries_ || known == datasets::unlabelled);
     std::int32_t const label = asked ? label_of_(document) : known;
     if (label < 0)
-      throw usage_error(fmt::format("document {} was chosen and has no label", document));
+      throw usage_error(
+          fmt::format("the chosen document {} has no label, expected a label", document));
     return label;
   }
 
@@ -53,11 +54,13 @@ sample reduce_to_iterations(context const& ctx, datasets::binned_dataset const& 
   engine_info const& which = choose_engine(engines(), options.engine, ctx);
   bool const whole_queries = !options.query_begin.empty();
   if (whole_queries && iterations != 0)
-    throw usage_error("a fixed number of iterations, and whole queries are chosen");
+    throw usage_error(
+        "found a fixed number of iterations together with whole queries, expected one of them");
   if (whole_queries && !includes(which.where, runs_on::cpu))
-    throw usage_error(fmt::format(
-        "engine {} runs on GPUs, expected one on the CPU where whole queries are chosen",
-        which.name));
+    throw usage_error(
+        fmt::format("engine {} runs on GPUs alone, expected an engine for the CPU because whole "
+                    "queries are chosen",
+                    which.name));
   sampling_setup setup(ctx, data, options);
   setup.fixed_iterations = iterations;
   setup.labels_known = !label_of;

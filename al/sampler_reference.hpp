@@ -1,6 +1,6 @@
 #pragma once
-// Selective sampling straight from its definition (docs/definitions.md, Sampling), slow and
-// obviously right; for tests.
+// Selective sampling straight from its definition (docs/reference/definitions.md, Sampling): slow
+// and obviously correct; for tests.
 
 #include "al/sampler.hpp"
 #include "rules/rules_reference.hpp"
@@ -89,8 +89,8 @@ inline selection reduce_partition(datasets::binned_dataset const& data,
   }
 }
 
-/// Whole queries, from the definition of `query_sampler`. `left_out`: documents whose label is
-/// asked for and not given.
+/// Whole queries, from the definition of `query_sampler`. `left_out`: documents that are excluded
+/// when asked about.
 inline std::vector<choice> reduce_queries(datasets::binned_dataset const& data,
                                           std::vector<std::vector<std::size_t>> const& partitions,
                                           std::vector<std::size_t> const& query_begin,
@@ -121,7 +121,7 @@ inline std::vector<choice> reduce_queries(datasets::binned_dataset const& data,
     return found;
   };
   for (;;) {
-    // Means of so few documents differ by more than a double's rounding, or not at all.
+    // Means over so few documents are equal or differ by more than rounding.
     using key = std::tuple<double, double, std::size_t>;
     std::vector<key> keys;
     std::size_t const queries = query_begin.size() - 1;

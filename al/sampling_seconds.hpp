@@ -2,8 +2,8 @@
 
 namespace rulerank::inline v0::al {
 
-/// About the seconds that the default engine needs to sample documents on one CPU thread, for
-/// `worth_gpus` (core/device_rule.hpp). Fitted in bench/results/auto.
+/// Approximate seconds for the default engine to sample documents on one CPU thread, for
+/// `worth_gpus` (core/device_rule.hpp). Fitted to bench/results/auto.
 inline double sampling_seconds(double documents, double features) {
   constexpr double values_a_second = 3.2e7;
   return documents * features / values_a_second;

@@ -15,9 +15,9 @@ namespace rulerank::inline v0::al {
 
 namespace {
 
-/// Features that a partition has by default.
+/// Default number of features per partition.
 constexpr std::size_t default_partition_width = 12;
-/// Rules of one document at most, so that totals and their changes fit 32 bits.
+/// Maximum number of rules per document, so that totals and their changes fit 32 bits.
 constexpr std::uint64_t most_rules = 1U << 29;
 
 std::vector<std::size_t> checked_order(datasets::binned_dataset const& data,
@@ -32,7 +32,7 @@ std::vector<std::size_t> checked_order(datasets::binned_dataset const& data,
   return order;
 }
 
-/// Distinct labels of the documents that have one, at least 1.
+/// The number of distinct labels, at least 1.
 std::uint64_t classes_of(datasets::binned_dataset const& data) {
   std::unordered_set<std::int32_t> labels(data.labels.begin(), data.labels.end());
   labels.erase(datasets::unlabelled);
@@ -46,28 +46,30 @@ void check_widths(datasets::binned_dataset const& data, sampler_options const& o
   std::uint64_t itemsets = most_rules;
   try {
     itemsets = rules::itemset_count(width, options.rule_size - 1);
-  } catch (usage_error const&) {  // more than 64 bits hold: too many by far
+  } catch (usage_error const&) {  // exceeds 64 bits: far too many
   }
   if (itemsets >= most_rules / std::min(classes, most_rules))
-    throw usage_error(fmt::format(
-        "rule size {} with {} features a partition gives too many rules a document, expected fewer "
-        "than 2^29: use more partitions or smaller rules",
-        options.rule_size, width));
+    throw usage_error(
+        fmt::format("rule size {} with {} features in a partition gives a document too many rules, "
+                    "expected fewer than 2^29; use more partitions or smaller rules",
+                    options.rule_size, width));
 }
 
-/// Throws unless the queries follow each other over all documents.
+/// Throws unless the queries cover all documents contiguously.
 void check_queries(std::vector<std::size_t> const& begin, std::size_t documents) {
   if (begin.empty()) return;
   if (begin.size() < 2 || begin.front() != 0 || begin.back() != documents ||
       !std::is_sorted(begin.begin(), begin.end()))
-    throw usage_error("the queries are not one after the other over all documents");
+    throw usage_error(
+        "found queries that overlap or leave documents out, expected each document in one query, "
+        "in order");
 }
 
 std::vector<std::uint32_t> tie_order(datasets::binned_dataset const& data,
                                      sampler_options const& options) {
   if (options.tie_keys.empty()) return {};
   if (options.tie_keys.size() != data.documents)
-    throw usage_error(fmt::format("{} of ties, expected one for each of {}",
+    throw usage_error(fmt::format("found {} for ties, expected one for each of {}",
                                   counted(options.tie_keys.size(), "key"),
                                   counted(data.documents, "document")));
   return order_of_keys(options.tie_keys);
@@ -76,21 +78,23 @@ std::vector<std::uint32_t> tie_order(datasets::binned_dataset const& data,
 std::vector<std::vector<std::size_t>> features_of_partitions(datasets::binned_dataset const& data,
                                                              sampler_options const& options) {
   if (options.rule_size < 2)
-    throw usage_error(fmt::format("rule size {}, expected 2 or more (it counts the consequent)",
+    throw usage_error(fmt::format("found rule size {}, expected 2 or more (the consequent counts)",
                                   options.rule_size));
-  if (data.feature_count() == 0) throw usage_error("no feature has two bins: there are no items");
+  if (data.feature_count() == 0)
+    throw usage_error(
+        "no feature has two bins, so there are no items; expected a feature that varies");
   auto const order = checked_order(data, options.feature_order);
   std::size_t const count = options.partitions != 0 ? options.partitions
                                                     : (order.size() + default_partition_width - 1) /
                                                           default_partition_width;
   if (count > order.size())
-    throw usage_error(fmt::format("{} of {} with items, expected at most {}",
+    throw usage_error(fmt::format("found {} for {} with items, expected at most {}",
                                   counted(count, "partition"), counted(order.size(), "feature"),
                                   order.size()));
   check_widths(data, options, count);
   check_queries(options.query_begin, data.documents);
   if (options.fill_budget && !options.query_begin.empty())
-    throw usage_error("whole queries are chosen, expected documents where a budget is filled");
+    throw usage_error("a budget can be filled with documents alone, not with whole queries");
   return deal_features(order, count);
 }
 

@@ -1,6 +1,6 @@
-// Sampling over processes. A partition depends on no other, so that each process goes on with some
-// of them and tells the others what it chose; of a partition that all go on with, each counts the
-// rules of some documents, and the smallest key is agreed upon in each iteration.
+// Sampling over processes. Partitions are independent, so each process advances some of them and
+// sends the others its choices. For a partition that all processes advance, each counts the rules
+// of some documents, and they agree on the smallest key in each iteration.
 #include "al/engine.hpp"
 #include "core/bytes.hpp"
 #include "core/process_group.hpp"
@@ -14,7 +14,7 @@ namespace rulerank::inline v0::al {
 
 namespace {
 
-constexpr std::size_t block = 64;  // documents, of which a share has whole ones
+constexpr std::size_t block = 64;  // documents; shares consist of whole blocks
 
 class agreed final : public rule_counter {
  public:
@@ -103,11 +103,11 @@ class shared_loops final : public partition_loops {
   }
 
  private:
-  /// What every process knows of a partition that is one's.
+  /// The state of a partition owned by one process, as every process knows it.
   struct progress {
     bool started = false;
     bool done = false;
-    std::size_t next = 0;  // unless it is done
+    std::size_t next = 0;  // unless done
     partition_report report;
   };
 
@@ -115,7 +115,7 @@ class shared_loops final : public partition_loops {
     return static_cast<int>(q % static_cast<std::size_t>(group_.size()));
   }
 
-  /// `chosen`, noting what it is called with, by partition: each is gone on with by one thread.
+  /// Wraps `chosen` to record its calls by partition; each partition is advanced by one thread.
   static chosen_fn noting(std::vector<std::vector<choice>>& made, chosen_fn const& chosen) {
     return [&](std::size_t q, std::size_t document, std::size_t iteration, std::uint64_t rules) {
       made[q].push_back({document, q, iteration, rules});

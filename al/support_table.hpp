@@ -32,22 +32,21 @@ struct key_hash {
   }
 };
 
-/// What a user can do about itemsets that memory does not hold.
+/// Advice for error messages about too many itemsets for memory.
 inline constexpr std::string_view fewer_itemsets = "use more partitions or smaller rules";
 
 using rules::rule_change;
 
-/// Class-wise supports of the itemsets seen so far, by a number that each has alone. Not for
-/// several threads at a time.
+/// Class-wise supports of the itemsets seen so far, by unique number. Not thread-safe.
 template <class Key>
 class support_table {
  public:
-  /// Memory is taken through the gate. `what` begins messages: "rule size 7 with 45 features in a
-  /// partition". What is referred to outlives it.
+  /// Allocates through the gate. `what` begins messages, such as "rule size 7 with 45 features in a
+  /// partition". Keeps references to the arguments.
   support_table(rules::validity const& valid, memory_gate& memory, std::string const& what)
-      : valid_(valid), memory_(memory), what_(what), who_(what + ": its itemsets") {}
+      : valid_(valid), memory_(memory), what_(what), who_(what + ": the itemsets") {}
 
-  /// Prepares for documents of the classes 0..k. Throws like add().
+  /// Prepares for the classes 0..k. Throws as add() does.
   void need_class(std::size_t k) {
     if (k < classes_) return;
     std::size_t const classes = k + 1;
@@ -62,13 +61,13 @@ class support_table {
   }
 
   std::uint64_t size() const { return slots_.size(); }
-  /// Bytes held.
+  /// The number of bytes allocated.
   std::uint64_t bytes() const {
     return bytes_for(capacity_) + counts_.capacity() * sizeof(std::uint32_t);
   }
 
-  /// Counts one more document of class k (known to need_class) that holds the itemset. Throws
-  /// `usage_error` where the table is full and there is no memory for a larger one.
+  /// Counts a document of class k (prepared by need_class) that holds the itemset. Throws
+  /// `usage_error` if the table is full and memory does not suffice for a larger one.
   rule_change add(Key key, std::size_t k) {
     if (slots_.size() == capacity_) grow();
     auto const [found, is_new] = slots_.try_emplace(key, static_cast<std::uint32_t>(slots_.size()));
@@ -78,9 +77,10 @@ class support_table {
   }
 
  private:
-  /// More itemsets have no number.
+  /// Limit on the number of itemsets.
   static constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
-  /// The map has a power of two groups of so many slots, filled to 7/8, each with 16 bytes besides.
+  /// The map has a power of two of groups with this many slots, filled to 7/8, plus 16 bytes per
+  /// group.
   static constexpr std::uint64_t group = 15;
 
   static std::uint64_t groups_for(std::uint64_t itemsets) {
@@ -96,13 +96,13 @@ class support_table {
 
   void grow() {
     if (capacity_ == most)
-      throw usage_error(what_ + ": more than " + std::to_string(most) + " itemsets; " +
+      throw usage_error(what_ + ": found more than " + std::to_string(most) + " itemsets; " +
                         std::string(fewer_itemsets));
-    // As many as the map takes without growing again.
+    // As many as the map holds without growing again.
     std::uint64_t const capacity = std::min(groups_for(capacity_ + 1) * group * 7 / 8, most);
     std::uint64_t const counts = capacity * (classes_ + 1);
     take(bytes_for(capacity) + counts * sizeof(std::uint32_t), [&] {
-      slots_.reserve(capacity);  // the entries, spread by their hashes, touch nearly every page
+      slots_.reserve(capacity);  // entries are spread by hash and touch nearly every page
       std::vector<std::uint32_t> larger(counts);
       std::copy(counts_.begin(), counts_.end(), larger.begin());
       counts_ = std::move(larger);
@@ -113,8 +113,8 @@ class support_table {
   rules::validity const& valid_;
   memory_gate& memory_;
   std::string what_;
-  std::string who_;             // asks for memory
-  std::uint64_t capacity_ = 0;  // itemsets that there is memory for
+  std::string who_;             // names the purpose in requests for memory
+  std::uint64_t capacity_ = 0;  // itemsets with allocated memory
   std::size_t classes_ = 0;
   boost::unordered_flat_map<Key, std::uint32_t, key_hash> slots_;
   std::vector<std::uint32_t> counts_;  // [capacity][classes + 1]

@@ -11,11 +11,11 @@
 
 #include <gtest/gtest.h>
 
-// What several tests of the samplers use.
+// Helpers for the samplers' tests.
 namespace rulerank::inline v0::al {
 
-/// `bins` codes a feature, drawn with most mass on the first ones; one in `absent` has no item.
-/// Without labels.
+/// Random `bins` codes per feature, skewed to the first ones; one in `absent` has no item. Without
+/// labels.
 inline datasets::binned_dataset drawn_items(random_engine& engine, std::size_t documents,
                                             std::size_t features, std::uint32_t bins,
                                             std::uint64_t absent) {
@@ -36,7 +36,7 @@ inline datasets::binned_dataset drawn_items(random_engine& engine, std::size_t d
   return data;
 }
 
-/// The same with labels drawn from 0..max_label.
+/// As above, with random labels 0..max_label.
 inline datasets::binned_dataset random_data(std::uint64_t seed, std::size_t documents,
                                             std::size_t features, std::uint32_t bins,
                                             std::int32_t max_label, std::uint64_t absent = 10) {
@@ -60,7 +60,7 @@ inline std::vector<std::size_t> documents_of(std::vector<question> const& questi
   return documents;
 }
 
-/// The same documents, by the same choices.
+/// Expects the same documents by the same choices.
 inline void expect_same(sample const& found, sample const& expected) {
   EXPECT_EQ(found.documents, expected.documents);
   ASSERT_EQ(found.choices.size(), expected.choices.size());

@@ -12,7 +12,7 @@ namespace rulerank::inline v0::al {
 
 namespace {
 
-/// A bijection whose output bits each depend on all input bits: the finalizer of SplitMix64
+/// A bijection in which each output bit depends on all input bits: the finalizer of SplitMix64
 /// (Steele, Lea and Flood 2014).
 std::uint64_t mixed(std::uint64_t x) {
   x += 0x9E3779B97F4A7C15U;
@@ -25,7 +25,7 @@ std::uint64_t joined(std::uint64_t hash, std::uint64_t value) {
   return mixed(hash ^ mixed(value));
 }
 
-/// The length ends a text, so that two texts in a row are hashed as two.
+/// Includes the length, so that two successive texts hash differently from their concatenation.
 std::uint64_t joined(std::uint64_t hash, std::string_view text) {
   std::uint64_t of_text = 0xcbf29ce484222325U;  // FNV-1a
   for (char const c : text) of_text = (of_text ^ static_cast<unsigned char>(c)) * 0x100000001b3U;

@@ -1,6 +1,6 @@
-// The program `rulerank`: finds the verb and turns what it throws into an exit code.
-// 0 done; 1 an output cannot be written, or no memory or thread is left; 2 wrong usage; 3 bad input
-// data; 4 device trouble; 5 labels are wanted; 130 interrupted.
+// The program `rulerank`: runs the verb and maps exceptions to exit codes. 0 success; 1 an output
+// cannot be written, or memory or threads are exhausted; 2 wrong usage; 3 bad input data; 4 device
+// trouble; 5 labels are needed; 130 interrupted.
 #include "al/published/engines.hpp"
 #include "apps/shared/options/help.hpp"
 #include "apps/shared/options/options.hpp"
@@ -38,21 +38,21 @@ namespace {
 
 constexpr int interrupted_code = 130;
 
-/// The first failure of the process is what it says; a later one, such as the signal with which
-/// `mpirun` ends what is left of a failed job, waits until that is said and adds nothing.
+/// Reports the process's first failure. A later one, such as the signal with which `mpirun` ends a
+/// failed job, waits until that report is complete and adds nothing.
 int fail(int code, std::string_view message) noexcept {
   static std::once_flag said;
   std::call_once(said, [&] {
     try {
       write_to_standard_error(fmt::format("rulerank: error: {}\n", printable(message)));
-    } catch (std::exception const&) {  // no memory for the line
+    } catch (std::exception const&) {  // no memory for the message
       write_to_standard_error("rulerank: error\n");
     }
   });
   return code;
 }
 
-/// The signals that stop the program, blocked in this thread and all that it starts.
+/// Blocks the signals that stop the program, in this thread and all threads that it starts.
 sigset_t block_signals() {
   sigset_t signals;
   sigemptyset(&signals);
@@ -62,11 +62,11 @@ sigset_t block_signals() {
   return signals;
 }
 
-/// Turns SIGINT and SIGTERM into a stop request. The signals are blocked in every thread and
-/// awaited in one, so that the request is made in ordinary code. The process ends within a second
-/// even where the work does not look at its stop token, and at once on a second signal: an output
-/// file is in its place whole or not there at all, whenever the process ends. Ranks that gave the
-/// job up are ended by `mpirun`, and why has been said.
+/// Turns SIGINT and SIGTERM into a stop request. The signals are blocked in all threads and awaited
+/// in one, so that ordinary code makes the request. The process ends within a second even if the
+/// work ignores its stop token, and at once on a second signal: output files are always whole or
+/// absent. After a rank gave up the job, `mpirun` ends the others, and the reason has been
+/// reported.
 void stop_on_signal(sigset_t signals, session& owner, mpi::communicator const& ranks) {
   auto const wait_and_stop = [&owner, signals, is_first = ranks.is_first(),
                               gave_up = ranks.gave_up()] {
@@ -82,19 +82,19 @@ void stop_on_signal(sigset_t signals, session& owner, mpi::communicator const& r
   try {
     std::thread(wait_and_stop).detach();
   } catch (std::system_error const& e) {
-    throw std::runtime_error(fmt::format("no thread can be started ({})", e.code().message()));
+    throw std::runtime_error(fmt::format("cannot start a thread ({})", e.code().message()));
   }
 }
 
-/// A standard descriptor that the caller closed must not become that of an output file: it is
-/// opened the wrong way round, so that using it is still an error.
+/// Prevents an output file from getting a standard descriptor that the caller closed: opens the
+/// descriptor in the wrong mode, so that using it remains an error.
 void occupy_standard_descriptors() {
   for (int const descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (::fcntl(descriptor, F_GETFD) < 0)
       ::open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
-/// What --help and --version print is a result like any other: one that is not written is an error.
+/// The text of --help and --version is a result: failing to write it is an error.
 int show(CLI::App const& program, session const& owner, CLI::Success const& what) {
   std::ostringstream text;
   int const code = program.exit(what, text);
@@ -102,20 +102,20 @@ int show(CLI::App const& program, session const& owner, CLI::Success const& what
   return code;
 }
 
-/// Runs the verb that the line names; everything that goes wrong is thrown.
+/// Runs the verb of the command line; throws on any failure.
 int obey(CLI::App& program, session& owner, int argc, char** argv) {
   try {
     std::vector<std::string> line =
         with_current_names(program, {argv + std::min(argc, 1), argv + argc},
                            [&](std::string const& message) { owner.say_at_start(message); });
     if (line.empty()) line = {"--help"};
-    std::ranges::reverse(line);  // as CLI11 wants it
+    std::ranges::reverse(line);  // CLI11 expects the reverse order
     program.parse(std::move(line));
     return owner.exit_code();
   } catch (CLI::Success const& help_or_version) {
     return show(program, owner, help_or_version);
   } catch (CLI::ParseError const&) {
-    expect_known_words(program);  // a word that is not known explains what else is wrong
+    expect_known_words(program);  // an unknown word explains later errors
     throw;
   }
 }
@@ -127,7 +127,7 @@ std::string version_text() {
       bitmaps::instruction_set());
 }
 
-/// What was wrong with the line, and the verb whose --help explains it.
+/// The message for a wrong command line, with the verb whose --help explains it.
 std::string usage_message(CLI::App const& program, std::string_view what) {
   std::string verb;
   for (auto at = program.get_subcommands(); !at.empty(); at = at.front()->get_subcommands())
@@ -135,9 +135,9 @@ std::string usage_message(CLI::App const& program, std::string_view what) {
   return fmt::format("{}; see rulerank{} --help", what, verb);
 }
 
-/// Adds the verb that `word` names: building the options of all verbs costs some milliseconds. Adds
-/// all verbs, in the order in which they are used, for a verb that shows the program (help, for
-/// example) and for any other word.
+/// Adds the verb that `word` names, because building the options of all verbs takes some
+/// milliseconds. Adds all verbs, in the order of use, for a verb that describes the program (such
+/// as help) and for any other word.
 void add_verbs(CLI::App& program, session& owner, std::string_view word) {
   struct verb {
     char const* name;
@@ -149,9 +149,9 @@ void add_verbs(CLI::App& program, session& owner, std::string_view word) {
     bool shows_program = false;
   };
   std::vector<verb_group> const groups{
-      {"Begin", {{"start", add_start}}},
-      {"Prepare data sets",
-       {{"sample", add_sample},
+      {"Begin, prepare data sets",
+       {{"start", add_start},
+        {"sample", add_sample},
         {"split", add_split},
         {"discretize", add_discretize},
         {"judgments", add_judgments}}},
@@ -191,7 +191,7 @@ void add_verbs(CLI::App& program, session& owner, std::string_view word) {
     for (verb const& one : group.verbs) add(group, one);
 }
 
-/// The exit code and the message of the exception in flight. `owner`: null before a session.
+/// The exit code and message of the current exception. `owner`: null before a session.
 mpi::failure failure_of(CLI::App const& program, session const* owner) {
   try {
     throw;
@@ -208,7 +208,7 @@ mpi::failure failure_of(CLI::App const& program, session const* owner) {
   } catch (output_error const& e) {
     return {1, e.what()};
   } catch (std::exception const& e) {
-    // An overwritten index gives, for example, lengths beyond all memory.
+    // An overwritten index can give, for example, lengths beyond all memory.
     try {
       if (owner != nullptr) owner->expect_unchanged_inputs();
     } catch (error const& changed) {
@@ -218,8 +218,8 @@ mpi::failure failure_of(CLI::App const& program, session const* owner) {
   }
 }
 
-/// The program on one rank. Whichever of them fails, all end with the same exit code, and the first
-/// one says why.
+/// Runs the program on one rank. If any rank fails, all end with the same exit code, and the first
+/// one reports why.
 int run_rank(CLI::App& program, mpi::communicator const& ranks, sigset_t signals, int argc,
              char** argv) {
   auto const fail_all = [&](mpi::failure const& agreed) {
@@ -227,21 +227,20 @@ int run_rank(CLI::App& program, mpi::communicator const& ranks, sigset_t signals
   };
   session* begun = nullptr;
   try {
-    // Leaked on purpose: the signal thread may look at it until the process ends.
+    // Leaked on purpose: the signal thread may use it until the process ends.
     session& owner = *(begun = new session(std::vector<std::string>(argv, argv + argc), ranks));
     stop_on_signal(signals, owner, ranks);
     program.set_version_flag(
         "-V,--version", [] { return version_text(); },
-        "Version, commit, compiler, CUDA, MPI and instruction set");
+        "Show version, commit, compiler and instruction set");
+    program.set_help_flag("-h,--help", "Show this help");
+    program.set_help_all_flag("--help-all", "Show all options, in groups");
     program.require_subcommand(1);
     program.formatter(std::make_shared<help_formatter>());
     program.footer(
         "rulerank fit train.txt --model card.model\n"
-        "  fits a card of ten features at most; rulerank inspect card.model shows it on a page\n"
         "rulerank rank test.txt --model card.model --out scores.txt\n"
-        "  scores the documents of other queries\n"
-        "rulerank evaluate --test test.txt --scores scores.txt\n"
-        "  prints MAP and NDCG");
+        "rulerank evaluate --test test.txt --scores scores.txt");
     add_verbs(program, owner, argc > 1 ? argv[1] : "");
     int const code = obey(program, owner, argc, argv);
     ranks.meet();
@@ -264,14 +263,14 @@ void add_published_engines() {
 int run(int argc, char** argv) {
   add_published_engines();
   occupy_standard_descriptors();
-  // A file that may not grow further is an error where it is written, as a full disk is.
+  // Makes exceeding the file size limit a write error, like a full disk.
   ::signal(SIGXFSZ, SIG_IGN);
   sigset_t const signals = block_signals();  // before MPI starts threads
   CLI::App program{"Learning to rank from few labels, with models a person can read", "rulerank"};
   try {
     mpi::communicator const ranks;
     return run_rank(program, ranks, signals, argc, argv);
-  } catch (...) {  // it is no rank, and has none to tell
+  } catch (...) {  // MPI is not initialized: there are no other ranks to notify
     mpi::failure const own = failure_of(program, nullptr);
     return fail(own.code, own.message);
   }

@@ -4,18 +4,18 @@
 //                                            default: td2003 3 1 0 0 ssarp delta
 //
 // On a shape, each partition chooses exactly ITERATIONS documents (0: the published mean number),
-// the stop rule off, so that a lucky draw proves nothing; where the rule would have stopped is
-// printed. On a file the stop rule ends it. PARTITIONS 0: all, else the first so many: a stated
-// sample. Cuts are tube, 10 bins. Every engine runs in each of N rounds (1), one after the other;
-// the first one named is the one the others are held against: one that chooses other documents is
+// with the stop rule off, so that random early stops have no effect; the line shows where the rule
+// would have stopped. On a file, the stop rule ends the sampling. PARTITIONS 0: all, otherwise the
+// first ones: a stated sample. Cuts are tube, 10 bins. Every engine runs in each of N rounds (1),
+// one after the other. The first engine is the reference: an engine that chooses other documents is
 // not timed.
 //
-// One JSON line an engine, medians of the rounds. `seconds` is the whole, from bin codes in memory
-// to chosen documents: partitions made, data sent, loops. `loop_s` is the loops alone, without
-// what is done before a partition's first iteration; it is the sum over the partitions where they
-// run one after the other, and null where they run side by side on a CPU. A ratio is the first
-// engine's time of a round over this one's of that round, the same part of both: median, smallest,
-// largest.
+// One JSON line per engine, with medians of the rounds. `seconds` is the total from bin codes in
+// memory to chosen documents: making partitions, sending data, loops. `loop_s` is only the loops,
+// without the work before a partition's first iteration. It is the sum over the partitions if they
+// run one after the other, and null if they run in parallel on a CPU. A ratio is the first engine's
+// time of a round divided by this engine's time of the same round, for the same quantity: median,
+// smallest, largest.
 
 #include "al/measured_sampling.hpp"
 #include "al/published/engines.hpp"
@@ -39,7 +39,7 @@ namespace {
 
 using namespace rulerank;
 
-/// The columns `features` alone.
+/// Returns only the columns `features`.
 datasets::binned_dataset columns_of(datasets::binned_dataset const& data,
                                     std::vector<std::size_t> const& features) {
   datasets::binned_dataset out = data;
@@ -60,13 +60,13 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-/// What all engines of a line are timed on.
+/// The workload on which all engines of a line are timed.
 struct workload {
   std::string input;
   datasets::binned_dataset data;
   al::sampler_options options;
   std::size_t features;        ///< of the whole data set
-  std::size_t all_partitions;  ///< of which the data has `options.partitions`
+  std::size_t all_partitions;  ///< the data has `options.partitions` of them
   std::size_t fixed;           ///< iterations
 };
 
@@ -92,7 +92,8 @@ workload prepared(char** argv) {
     if (all.fixed == 0)
       all.fixed = all.options.rule_size <= 3 ? shape.iterations_3 : shape.iterations_4;
   }
-  // A sample of the partitions is a data set of their features, dealt in the same way.
+  // A sample of the partitions is a data set of their features, assigned to partitions in the same
+  // way.
   std::size_t const run =
       shown == 0 ? all.all_partitions : std::min<std::size_t>(shown, all.all_partitions);
   std::vector<std::size_t> kept;
@@ -103,12 +104,12 @@ workload prepared(char** argv) {
   return all;
 }
 
-/// An engine, and what was measured of it, a value a round.
+/// An engine and its measurements, one value per round.
 struct contender {
   std::string name;
   context ctx;
   al::engine which;
-  std::vector<double> seconds, loop_s;  ///< `loop_s` stays empty where loops are not apart
+  std::vector<double> seconds, loop_s;  ///< `loop_s` is empty if loops are not timed separately
   std::size_t iterations = 0, chosen = 0;
   std::string stopped;
 
@@ -121,11 +122,11 @@ struct contender {
     ctx.devices = asked.devices;
   }
 
-  /// The documents chosen, in their order.
+  /// Returns the chosen documents, in order.
   std::vector<std::size_t> run(workload const& all) {
     al::sampler_options options = all.options;
     options.engine = which;
-    if (!ctx.devices.empty() && seconds.empty())  // the devices' own start is not the engine's
+    if (!ctx.devices.empty() && seconds.empty())  // excludes the start of the devices
       al::reduce_to_iterations(ctx, all.data, options, 1);
     auto const begin = std::chrono::steady_clock::now();
     al::sample const found = al::reduce_to_iterations(ctx, all.data, options, all.fixed);
@@ -156,7 +157,7 @@ std::string seconds_text(std::vector<double> const& values) {
   return values.empty() ? "null" : fmt::format("{:.5f}", median(values));
 }
 
-/// Median, smallest and largest of the rounds' ratios.
+/// Returns median, smallest and largest of the rounds' ratios.
 std::string ratio_text(std::vector<double> const& first, std::vector<double> const& own) {
   if (first.size() != own.size() || own.empty()) return "null";
   std::vector<double> ratios;

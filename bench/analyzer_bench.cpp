@@ -1,5 +1,5 @@
-// The analyzer of text: bytes of text a second on one thread, by the processor's time, beside the
-// plain analyzer that asks ICU about every word.
+// The analyzer of text: bytes of text per second of CPU time on one thread, compared with the plain
+// analyzer, which uses ICU for every word.
 //
 //   analyzer_bench PATH [BENCHMARK OPTIONS]     the documents of a file or a folder, after a check
 //                                               that both find the same terms

@@ -1,5 +1,5 @@
-// The kernels of bitmaps/ beside a plain loop with std::popcount, in bytes of rows a second. Each
-// pair first agrees on the counts.
+// The kernels of bitmaps/ compared with a plain loop with std::popcount, in bytes of rows per
+// second. The counts of each pair are compared first.
 
 #include "bitmaps/bit_kernels.hpp"
 #include "bitmaps/bit_matrix.hpp"
@@ -56,7 +56,7 @@ void and_popcount_plain(benchmark::State& state) {
   bytes_of_rows(state, 2);
 }
 
-/// A prefix with 64 rows that lie word by word; the bytes are those of the rows.
+/// A prefix with 64 rows that are stored word by word; the bytes are those of the rows.
 void product_weighted_counts(benchmark::State& state) {
   constexpr std::size_t rows = 64;
   auto const words = static_cast<std::size_t>(state.range(0));

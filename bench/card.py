@@ -26,19 +26,8 @@ MODELS = {CARD: ["--members", "card"],
 ALL = 1.0
 
 
-def shuffled(path, to, seed):
-    """Writes a file with the documents of each query in a random order."""
-    queries = {}
-    for line in path.read_text().splitlines(keepends=True):
-        queries.setdefault(line.split()[1], []).append(line)
-    draw = random.Random(f"{seed} {path.name}")
-    for documents in queries.values():
-        draw.shuffle(documents)
-    to.write_text("".join(itertools.chain.from_iterable(queries.values())))
-
-
 def samples(program, train, share, seed):
-    """{way: file} of so many labels."""
+    """{way: file with this many labels}."""
     if share == ALL:
         return {"all": train}
     lines = train.read_text().splitlines(keepends=True)
@@ -51,7 +40,7 @@ def samples(program, train, share, seed):
 
 
 def values_by_query(program, sample, train, test, words):
-    """{measure: value of each test query} of a model, and the seconds that fitting took."""
+    """{measure: value of each test query} for a model, and the seconds of its fit."""
     model, scores = sample.with_name("model"), sample.with_name("scores")
     pool = [] if sample == train else ["--pool", train]
     seconds, _ = common.timed(lambda: common.call(program, "fit", "--train", sample, *pool, "--model", model, *words, "--quiet"))
@@ -68,7 +57,7 @@ def half_interval(differences):
 
 
 def summary(found):
-    """A row of a model: {model: a list of (values by query, seconds), a fold each} of the same samples."""
+    """A model's row: {model: a list of (values by query, seconds), one per fold} for the same samples."""
     card = {measure: [value for values, _ in found[CARD] for value in values[measure]] for measure in MEASURES}
     for model, folds in found.items():
         row = {"model": model, "fit_seconds": round(statistics.median(seconds for _, seconds in folds), 3)}
@@ -105,7 +94,7 @@ def main():
             for seed, fold in itertools.product(a.seeds, range(1, 6)):
                 train, test = folder / "train.txt", folder / "test.txt"
                 for path in (train, test):
-                    shuffled(a.letor / name / f"Fold{fold}" / path.name, path, seed)
+                    common.shuffled(a.letor / name / f"Fold{fold}" / path.name, path, seed)
                 for share in a.shares:
                     for way, sample in samples(a.program, train, share, seed).items():
                         for model, words in MODELS.items():

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The tables of the runs that README and docs/benchmarks.md quote: whole against whole, loops against
+"""The tables of the runs that README and docs/studies/benchmarks.md quote: whole against whole, loops against
 loops, worst rows beside the best.
 
     claims_tables.py FOLDER

@@ -12,10 +12,12 @@ import contextlib
 import datetime
 import gzip
 import hashlib
+import itertools
 import json
 import os
 import pathlib
 import platform
+import random
 import re
 import shutil
 import statistics
@@ -363,6 +365,17 @@ def letor(path):
             label, qid, *values = line.partition("#")[0].split()
             pairs = (value.split(":") for value in values)
             yield int(label), qid.removeprefix("qid:"), {int(f): float("nan" if v == "NULL" else v) for f, v in pairs}
+
+
+def shuffled(path, to, seed):
+    """Writes a LETOR file with the documents of each query in a random order. The queries keep their order."""
+    queries = {}
+    for line in path.read_text("utf-8").splitlines(True):
+        queries.setdefault(line.split(maxsplit=2)[1], []).append(line)
+    draw = random.Random(f"{seed} {path.name}")
+    for documents in queries.values():
+        draw.shuffle(documents)
+    write(to, "".join(itertools.chain.from_iterable(queries.values())))
 
 
 def sums_of(letor_folder, sets, folds, parts):

@@ -29,7 +29,6 @@ import io
 import itertools
 import json
 import pathlib
-import random
 import subprocess
 import sys
 
@@ -51,23 +50,11 @@ CELL = ("share", "way", "system", "settings")
 # --- runs
 
 
-def shuffled(path, to, seed):
-    """Writes a file with the documents of each query in a random order."""
-    queries = {}
-    for line in path.read_text("utf-8").splitlines(True):
-        queries.setdefault(line.split()[1], []).append(line)
-    draw = random.Random(f"{seed} {path.name}")
-    for documents in queries.values():
-        draw.shuffle(documents)
-    to.parent.mkdir(parents=True, exist_ok=True)
-    to.write_text("".join(itertools.chain.from_iterable(queries.values())), "utf-8")
-
-
 def run(a, name, seed):
     """The exit code of the runs of a set and seed."""
     with common.scratch() as folds:
         for n, part in itertools.product(range(1, 6), ("train", "vali", "test")):
-            shuffled(a.letor / name / f"Fold{n}" / f"{part}.txt", folds / f"Fold{n}" / f"{part}.txt", seed)
+            common.shuffled(a.letor / name / f"Fold{n}" / f"{part}.txt", folds / f"Fold{n}" / f"{part}.txt", seed)
         line = [a.program, "experiment", "--folds", folds, "--out-dir", a.out / name / str(seed), "--systems", a.systems,
                 "--ways", "chosen,random", "--budgets", a.budgets, "--random-draws", 1, "--seed", seed, "--threads", a.threads]
         line += ["--lightgbm", a.lightgbm] if a.lightgbm else []
@@ -78,11 +65,11 @@ def run(a, name, seed):
 
 
 class Curves:
-    """A set: values[share, way, system, settings] is [queries x MEASURES], the means over the seeds; by_seed[the same] a list of the
+    """A set. values[share, way, system, settings] is [queries x MEASURES], the means over the seeds; by_seed[the same key] lists the
     seeds' means over the queries."""
 
     def __init__(self, folders):
-        """`folders`: OUT_FOLDER/SET/SEED of each run. A cell of a seed that two of them have comes from the first."""
+        """`folders`: OUT_FOLDER/SET/SEED of each run. If two folders have a cell of a seed, the first one's counts."""
         numpy, = needs.packages("numpy")
         self.values, self.by_seed, self.rows, self.labels = {}, collections.defaultdict(list), [], {}
         seen = set()
@@ -114,11 +101,11 @@ class Curves:
         self.shares = sorted({share for share, *_ in self.values})
 
     def card(self, share, way="chosen", system=CARD):
-        """The cell of one of our models, which has no settings to choose."""
+        """The cell of one of our models, which has no choice of settings."""
         return share, "all" if share == 1 else way, system, "defaults"
 
     def best(self, share, systems):
-        """The cell of these systems, on any sample and with any settings, that has the highest MAP."""
+        """The cell with the highest MAP among these systems, over all samples and settings."""
         return max((cell for cell in self.values if cell[0] == share and cell[2] in systems),
                    key=lambda cell: self.values[cell][:, 0].mean())
 
@@ -126,7 +113,7 @@ class Curves:
         return " / ".join(f"{value:.4f}" for value in self.values[cell].mean(axis=0))
 
     def difference(self, one, other, measure=0):
-        """(mean, half its interval) of a difference by query."""
+        """(mean, half the interval) of a difference by query."""
         return mean_with_interval((self.values[one] - self.values[other])[:, measure])
 
 
@@ -142,8 +129,8 @@ def name_of(cell):
 
 
 def table(sets):
-    """A row for each share and set: few labels first, then features that are normalized within the list, then the worst difference to
-    the best other ranker."""
+    """A row per share and set: few labels first, then sets with normalized features, then the worst difference to the best other
+    ranker."""
     rows = []
     for name, of in sets.items():
         features = "raw" if name in RAW else "list-normalized"
@@ -197,7 +184,7 @@ def panel(name, of):
 
 
 def manifest_of(run):
-    """The manifest of a run without its inputs and without the paths of its machine."""
+    """A run's manifest without its inputs and the machine's paths."""
     of = json.loads((run / "manifest.json").read_text("utf-8"))
     kept = {key: of[key] for key in ("version", "commit", "compiler", "machine", "libraries") if key in of}
     return {"command": [pathlib.PurePath(word).name if word.startswith("/") else word for word in of["command"]], **kept}

@@ -1,4 +1,4 @@
-// Exact search in dense vectors by `flat`, on drawn data.
+// Exact search in dense vectors by `flat`, on synthetic data.
 //
 //   dense_bench [shape=ROWSxDIMENSIONS[xTYPE]] [metric=l2|ip|cosine] [k=32[,K...]] [threads=N]
 //               [batches=1,4,16,32,128,1024] [values=normal|uniform] [devices=N] [rate=BYTES]
@@ -6,16 +6,16 @@
 //   dense_bench rows=FILE queries=FILE ...    vectors of files (datasets/vectors.hpp)
 //   dense_bench --benchmark_filter=/1$        Google Benchmark's options
 //
-// Shapes without one: 70000x784 and 300000x128, of float32. values: normal unless given; uniform
-// in [0, 1), of integers over their range, which makes distances differ by little. Before anything
-// is timed, the answers of some queries, in batches of each size, are held to the bit against the
-// definition, or on GPUs (devices=N: the first N) against `flat` on the CPU. bytes_per_second: of
-// the rows, once a batch; items_per_second: pairs of row and query; recomputed: pairs a query that
-// were computed by the definition; widened: see dense_search_work; p50_ms, p95_ms, p99_ms: of whole
+// Default shapes: 70000x784 and 300000x128, of float32. values: normal by default; uniform in [0,
+// 1), or over the range of integers, which makes distances nearly equal. Before the timing, the
+// results of some queries, in batches of each size, are compared bit for bit with the definition,
+// or on GPUs (devices=N: the first N) with `flat` on the CPU. bytes_per_second: of the rows, once
+// per batch; items_per_second: pairs of row and query; recomputed: pairs per query that were
+// computed by the definition; widened: see dense_search_work; p50_ms, p95_ms, p99_ms: of whole
 // calls. On GPUs also device_ms, from the first copy to the last; read_ms, the time to read the
-// rows once at `rate` bytes a second (of each GPU, 4.28e12 unless it is given); and of_read, the
-// one over the other. device_bytes: what `flat` may take of each GPU; rows for which that has no
-// space are copied to the GPU by every search, so that rate is then the bus's.
+// rows once at `rate` bytes per second (of each GPU, default 4.28e12); and of_read, the ratio
+// device_ms / read_ms. device_bytes: the memory of each GPU that `flat` may use; every search
+// copies the remaining rows to the GPU, so `rate` is then that of the bus.
 
 #include "bench/dense_lists.hpp"
 #include "core/context.hpp"
@@ -62,8 +62,8 @@ element type_named(std::string const& name) {
   throw std::invalid_argument("unknown type " + name);
 }
 
-/// Normal or uniform values; of integers scaled to their range. A seed for some rows at a time, so
-/// that any number of threads draws the same.
+/// Normal or uniform values, for integers scaled to their range. One seed for a group of rows, so
+/// that the result does not depend on the number of threads.
 vectors draw(std::size_t rows, std::size_t dimensions, element type, bool uniform,
              std::uint32_t seed) {
   bool const is_integer = type == element::int8 || type == element::uint8;
@@ -95,11 +95,11 @@ task drawn_task(std::string const& shape, std::size_t queries, bool uniform) {
           draw(queries, dimensions, type, uniform, 2)};
 }
 
-/// The k nearest rows of some queries.
+/// Returns the k nearest rows of some queries.
 using search_function =
     std::function<knn::neighbours(vectors const& queries, std::size_t k, knn::dense_search_work&)>;
 
-/// `expected`: of the first queries.
+/// `expected`: for the first queries.
 void check(search_function const& search, task const& on, knn::neighbours const& expected,
            std::vector<std::size_t> const& batches) {
   std::size_t const k = expected.k;
@@ -134,7 +134,7 @@ std::vector<std::size_t> numbers_of(std::string const& list) {
   return numbers;
 }
 
-/// Takes what is ours out of the arguments.
+/// Removes the benchmark's own settings from the arguments.
 settings read_settings(int& argc, char** argv) {
   settings read;
   int kept = 1;
@@ -174,7 +174,7 @@ settings read_settings(int& argc, char** argv) {
 }
 
 #if RULERANK_HAS_CUDA
-/// `flat` on GPUs that are as small as is asked for.
+/// `flat` on GPUs with the requested memory limit.
 search_function search_of_small_gpus(settings const& chosen, vectors const& rows) {
   auto const own = std::make_shared<knn::dense_rows>(rows);
   std::shared_ptr<knn::dense_search_engine> const engine =

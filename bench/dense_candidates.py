@@ -1,18 +1,16 @@
 #!/usr/bin/env python3
-"""How many relevant documents of Cranfield are among the candidates: by text, by latent semantic
-vectors, and by both.
+"""How many relevant documents of Cranfield are among the candidates: by text, by latent semantic vectors, and by both.
 
   dense_candidates.py PROGRAM DATA_FOLDER OUT_FOLDER
 
-DATA_FOLDER has cranfield/{cran.all.1400,cran.qry,QRelsCorrectedforTRECeval}. Each search finds 1,000
-documents of a topic; `text` is BM25 and has those alone that share a word with the topic, `vectors`
-any. Weights and dimensions of the vectors are compared on the topics of odd positions (choice.md);
-the defaults of `vectors` were chosen there. Then the defaults, and fusions of both searches, are
-compared on all topics and on those of even positions, which chose nothing: against text, and against
-the vectors alone. Grade 5, which means nothing, counts as 0. Then `pipeline` ranks the first 100
-candidates of both searches (pipeline-both.md), of the vectors alone (pipeline-dense.md), and of text
-with the similarity of the vectors as a feature (pipeline-text.md): its tables of the systems.
-Writes Markdown and manifest.json.
+DATA_FOLDER has cranfield/{cran.all.1400,cran.qry,QRelsCorrectedforTRECeval}. Each search finds 1,000 documents per
+topic; `text` is BM25 and only finds documents that share a word with the topic, `vectors` finds any. Weights and
+dimensions of the vectors are compared on the topics at odd positions (choice.md), on which the defaults of `vectors`
+were chosen. Then the defaults, and fusions of both searches, are compared on all topics and on those at even
+positions, which were not used for the choice: with text, and with the vectors alone. Grade 5, which has no meaning,
+counts as 0. Finally `pipeline` ranks the first 100 candidates of both searches (pipeline-both.md), of the vectors
+alone (pipeline-dense.md), and of text with the similarity of the vectors as a feature (pipeline-text.md): its tables
+of the systems. Writes Markdown and manifest.json.
 """
 
 import json
@@ -35,13 +33,13 @@ class Bench:
             (folder / name).symlink_to((data / "cranfield" / name).resolve())
 
     def run(self, *words, kept=True):
-        """A line of the program in the folder; those of the comparison are for the manifest."""
+        """Runs a command in the folder; the manifest lists those of the comparison."""
         if kept:
             self.lines.append("rulerank " + " ".join(map(str, words)))
         return common.output(self.program, *words, "--quiet", cwd=self.folder)
 
     def judge(self, parity=None):
-        """The judgments with grade 5 as 0: of all topics, or those of odd or even positions."""
+        """The judgments with grade 5 as 0: of all topics, or of those at odd or even positions."""
         name = {None: "cran.qrels", 1: "odd.qrels", 0: "even.qrels"}[parity]
         common.write(self.folder / name, common.cranfield_qrels(self.folder, lambda topic: parity in (None, topic % 2)))
         return name
@@ -70,7 +68,7 @@ def choice(bench):
 
 
 def comparison(bench, qrels):
-    """Against text, then against the vectors alone."""
+    """Compares with text, then with the vectors alone."""
     runs = ["text.run", "vectors.run", *(f"{name}.run" for name in FUSIONS)]
     text = bench.evaluate(qrels, runs, "--compare", "paired-t,fisher", "--format", "markdown")
     vectors = bench.evaluate(qrels, runs, "--compare", "paired-t,fisher", "--reference", "vectors", "--format", "markdown")

@@ -7,10 +7,10 @@
 #include <cstddef>
 #include <vector>
 
-// What dense engines find, where a bench runs one without an index around it.
+// Results of dense engines that a benchmark runs without an index.
 namespace rulerank::inline v0::bench {
 
-/// Lists of k candidates each, one a query.
+/// Converts lists of k candidates, one per query.
 inline knn::neighbours neighbours_of(std::vector<std::vector<knn::dense_candidate>> const& lists,
                                      std::size_t k, knn::similarity metric) {
   knn::neighbours found;

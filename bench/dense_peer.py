@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Exact search in dense vectors on the CPU beside FAISS's flat index: the same files, the same threads, one run.
+"""Exact search in dense vectors on the CPU compared with FAISS's flat index: the same files, the same threads, one run.
 
     dense_peer.py DENSE_BENCH OUT_FOLDER [--threads N] [--shapes 70000x784,...] [--k 32,128] [--batches 1,16,32,128]
                   [--metrics l2,ip] [--turns 2] [--scratch FOLDER]
 
-Rows and queries are normal values, drawn with a seed and written as .npy to --scratch. dense_bench holds its answers
-against the definition, to the bit, before it times them. FAISS's are held against ours: a neighbour that we do not
-have must be as near as our farthest, within a float's rounding.
+Rows and queries are random normal values with a fixed seed, written as .npy to --scratch. dense_bench compares its
+results with the definition, bit for bit, before it times them. FAISS's results are compared with ours: a neighbour
+that ours lack must be as near as our farthest, within the rounding of a float.
 
 FAISS has every setting that a user can give it, and for each batch the fastest counts and is stored:
   row by row, or by OpenBLAS (distance_compute_blas_threshold);
@@ -17,9 +17,9 @@ Settings whose first search takes more than 1.3 times as long as the fastest's o
 not tried for larger batches where it takes more than twice as long. Stored too: the first search of each setting ("first_ms"); the kernels that
 OpenBLAS picked by itself ("picked"), and how many cores FAISS was seen to use, its seconds of all threads over those of the clock.
 
-Each side has two turns (--turns), one after the other's; in a turn each batch is searched three times or more and the median counts, and of
-a side's turns the better one. Whole calls, rows and queries in memory. Writes results.jsonl and table.md.
-Needs numpy and faiss-cpu from PyPI.
+Each side has several turns (--turns), which alternate; in a turn each batch is searched at least three times and the
+median counts, and the better turn of each side is reported. Times are of whole calls, with rows and queries in
+memory. Writes results.jsonl and table.md. Needs numpy and faiss-cpu from PyPI.
 """
 
 import concurrent.futures
@@ -51,7 +51,7 @@ def draw(path, rows, dimensions, seed):
 
 
 def ours(bench, rows, queries, metric, k, batches, threads):
-    """Median seconds by the size of the batch."""
+    """Median seconds by batch size."""
     report = common.told(bench, f"rows={rows}", f"queries={queries}", f"metric={metric}", f"k={k}", f"threads={threads}", "batches="
                          + ",".join(map(str, batches)), "--benchmark_format=json", "--benchmark_min_time=0.1",
                          "--benchmark_repetitions=3", "--benchmark_report_aggregates_only=true")
@@ -63,7 +63,7 @@ def ours(bench, rows, queries, metric, k, batches, threads):
 
 
 def core_types():
-    """Values of OPENBLAS_CORETYPE for this processor; the first leaves the choice to OpenBLAS."""
+    """Values of OPENBLAS_CORETYPE for this processor; with the first, OpenBLAS decides."""
     info = pathlib.Path("/proc/cpuinfo")
     flags = set(info.read_text().split()) if info.exists() else set()
     return ["", *(name for name, flag in (("Haswell", "avx2"), ("SkylakeX", "avx512f")) if flag in flags)]
@@ -124,7 +124,7 @@ def search_with_faiss(paths, metric, k, batches, threads, core_type):
 
 
 def theirs(paths, metric, k, batches, threads):
-    """By the size of the batch, the best of all core types as search_with_faiss has it; the kernels that OpenBLAS picked; all first searches."""
+    """The best of all core types by batch size, as in search_with_faiss; the kernels that OpenBLAS selected; all first searches."""
     best, picked, tried = {}, None, {n: {} for n in batches}
     for core_type in core_types():
         with unittest.mock.patch.dict(os.environ, {"OPENBLAS_CORETYPE": core_type}):
@@ -140,7 +140,7 @@ def theirs(paths, metric, k, batches, threads):
 
 
 def values_of(rows, query, metric):
-    """By the definition: a value a row, the smaller the nearer. By all cores."""
+    """The defined values, one per row, smaller is nearer; computed on all cores."""
     query = query.astype(numpy.float64)
 
     def of(begin):
@@ -152,7 +152,7 @@ def values_of(rows, query, metric):
 
 
 def check(values, k, found):
-    """FAISS's neighbours of the first queries are the k nearest, within a float's rounding."""
+    """Expects FAISS's neighbours of the first queries to be the k nearest, within the rounding of a float."""
     for q, ids in enumerate(found):
         farthest = numpy.partition(values[q], k - 1)[k - 1]
         scale = abs(values[q]).max()

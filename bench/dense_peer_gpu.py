@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""flat on a GPU beside PyTorch and FlashLib on the same shapes, in one run.
+"""flat on a GPU compared with PyTorch and FlashLib on the same shapes, in one run.
 
     dense_peer_gpu.py DENSE_BENCH OUT_FOLDER [--cells targets|short|rest|left|more|crowded] [--shapes 3000000x300,10000000x128xbf16,...]
                       [--values normal|uniform] [--rounds 20] [--flashlib] [--tune SECONDS] [--list]
 
 Rows and queries are normal values, or uniform in [0, 1); under l2. A cell is a shape, a k and a number of queries.
---shapes: of --cells only these shapes, so that a run can be cut into parts. --list says which cells that
-would be, and ends; it needs neither PyTorch nor a GPU.
+--shapes: only these shapes of --cells, so that a run can be divided. --list prints the cells and exits; it needs
+neither PyTorch nor a GPU.
 
   flat       dense_bench devices=1, which holds the neighbours of some queries against `flat` on the
              CPU first; its device_ms is from the copy of the queries to the GPU to that of the
@@ -19,15 +19,14 @@ would be, and ends; it needs neither PyTorch nor a GPU.
              its autotune=True does; the fastest counts and its name is stored. Data of the type of
              the cell
 
---tune: seconds for autotune=True of each kernel in each cell (default: 0, not tuned). The settings
-next to the heuristic's are tried first; where time runs out, the best of those tried counts, and
-"cut_off" says so. A kernel more than three times as slow as another is not tuned, nor one that
-takes more than six times as long as `flat`.
+--tune: seconds for autotune=True of each kernel in each cell (default: 0, not tuned). The settings next to the
+heuristic's are tried first; if time runs out, the best tried setting counts, and "cut_off" is set. A kernel that is
+more than three times as slow as another, or takes more than six times as long as `flat`, is not tuned.
 
-Peers are timed by events after three rounds that warm up: the median of the rounds. Both give what
-single precision gives: their neighbours are compared with those of double precision for some queries,
-and the share that is the same is told. read_ms is the time to read the rows once at 4.28 TB/s.
-Writes results.jsonl, tables.md and manifest.json."""
+Peers are timed by events after three warm-up rounds: the median of the rounds. Both compute in single precision: for
+some queries their neighbours are compared with those in double precision, and the share of equal ones is reported.
+read_ms is the time to read the rows once at 4.28 TB/s. Writes results.jsonl, tables.md and manifest.json.
+"""
 
 import json
 import itertools
@@ -77,7 +76,7 @@ def name_of(cell):
 
 
 def cells_of(name, shapes):
-    """Those of the set `name`, or of its `shapes`."""
+    """The cells of the set `name`, or of its `shapes`."""
     cells = CELLS[name]
     unknown = set(shapes or ()) - {name_of(cell) for cell in cells}
     if unknown:
@@ -106,7 +105,7 @@ def median_ms(work, rounds):
 
 
 def of_flat(arguments, cell):
-    """{(k, queries): counters}, and what the program says of itself."""
+    """{(k, queries): counters}, and the program's description of itself."""
     rows, dimensions, kind, ks, batches = cell
     out = arguments.out / "flat.json"
     words = [str(arguments.bench), "devices=1", f"values={arguments.values}", f"shape={rows}x{dimensions}x{kind}",
@@ -123,7 +122,7 @@ def of_flat(arguments, cell):
 
 
 def in_double(rows, queries, k):
-    """Neighbours of a few queries in double precision, a part of the rows at a time."""
+    """Neighbours of a few queries in double precision, computed in pieces of the rows."""
     nearest = []
     for query in queries.double():
         squares = torch.cat([(part.double() - query).square().sum(1) for part in rows.split(1 << 18)])
@@ -137,11 +136,11 @@ def same_share(found, expected):
 
 
 class out_of_time(BaseException):
-    """Not an Exception, which FlashLib's tuning passes over."""
+    """Not derived from Exception, because FlashLib's tuning ignores those."""
 
 
 def tuned(kernel, large, q, rows, k, seconds):
-    """Tunes the kernel for the shape; whether time ran out. Later calls with autotune=True find the settings."""
+    """Tunes the kernel for the shape; returns whether time ran out. Later calls with autotune=True use the settings."""
     from flashlib.primitives.knn.triton import dispatch
     path = "large_n" if large else None
     size = (1, len(q), len(rows), q.shape[1], k)
@@ -177,7 +176,7 @@ def tuned(kernel, large, q, rows, k, seconds):
 
 
 def of_flashlib(arguments, q, rows, k, expected, flat_ms):
-    """The fastest of FlashLib's forms, with the times of all."""
+    """The fastest of FlashLib's kernels, with the times of all."""
     from flashlib.primitives.knn import flash_knn
     from flashlib.primitives.knn.triton import dispatch
     forms = {"flash_knn": lambda: flash_knn(q, rows, k, return_distances=False)}

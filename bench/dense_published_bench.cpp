@@ -1,5 +1,5 @@
-// The published dense engines for GPUs, and `flat` beside them, on the shapes of their
-// publications, on drawn data:
+// The published dense engines for GPUs, compared with `flat`, on synthetic data with the shapes of
+// their publications:
 //
 //   dense_published_bench [TABLE...] [engine=flat,ppk,ppb,sbq,gs] [threads=N] [rounds=25] [part=1]
 //                         [shape=ROWSxDIMENSIONS]
@@ -16,16 +16,16 @@
 //             20 tight clusters, 128 queries, k 32
 //   far       the same shape under cosine, values of mean 10 and deviation 1
 //
-// shape: of `batches` this alone. part: the shapes' rows and `queries`' queries are divided by it,
-// for a trial of the bench itself. Values are uniform in [0, 1), as published, those of clusters
-// with a deviation of 0.01 from centres that are. Before it is timed,
-// an engine's answer is held against `flat` on the CPU, which is exact: for the first and last
-// queries of a batch, rank by rank, within what single precision allows; of `flat` on the GPU to
-// the bit. One JSON line a cell, medians of the rounds after one that is not counted, at most 25
-// (fewer where they take a second): search_ms from queries in host memory to neighbours there,
-// kernel_ms of the kernels alone (which is what Table 1 has), selection_ms of sbq's K-selection and
-// gs's selection; of `flat` instead device_ms, from the first copy to the last, and widened,
-// queries of a search. The rows are on the device before.
+// shape: replaces the shapes of `batches`. part: divides the rows of the shapes and the queries of
+// `queries`, for a trial of the benchmark itself. Values are uniform in [0, 1), as published; those
+// of clusters deviate by 0.01 from uniform centres. Before an engine is timed, its results are
+// compared with `flat` on the CPU, which is exact: for the first and last queries of a batch, rank
+// by rank, within single precision, or bit for bit for `flat` on the GPU. One JSON line per cell,
+// with medians of at most 25 rounds (fewer if a round takes a second) after a warm-up round:
+// search_ms from queries in host memory to neighbours there; kernel_ms of the kernels only (as in
+// Table 1); selection_ms of sbq's K-selection and gs's selection. `flat` has instead device_ms,
+// from the first copy to the last, and widened, the number of queries. The rows are already on the
+// device.
 
 #include "bench/dense_lists.hpp"
 #include "core/context.hpp"
@@ -58,7 +58,7 @@ using namespace rulerank;
 using datasets::vectors;
 using std::size_t;
 
-/// Of `batches`.
+/// The shapes of `batches`.
 struct shape {
   size_t rows, dimensions;
 };
@@ -96,7 +96,7 @@ vectors draw(settings const& chosen, size_t count, size_t dimensions, std::uint6
   return vectors(std::move(values), dimensions);
 }
 
-/// Of uniform values others of the same deviation as normal ones.
+/// Maps uniform values to others with the same deviation as normal values.
 vectors map(vectors const& even, std::function<float(size_t i, float value)> const& to) {
   auto const* const from = reinterpret_cast<float const*>(even.data());
   std::vector<float> values(from, from + even.size() * even.dimensions());
@@ -129,7 +129,7 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-/// Times a search, of which one took `first` seconds. `more`: further members of the JSON line.
+/// Times a search; one took `first` seconds. `more`: further members of the JSON line.
 void time_cell(settings const& chosen, cell const& of, double first,
                std::function<double(knn::dense_search_work&)> const& search,
                std::string const& more = {}) {
@@ -160,7 +160,7 @@ void time_cell(settings const& chosen, cell const& of, double first,
   std::fflush(stdout);
 }
 
-/// The exact answers of some queries, which are looked up by their number.
+/// The exact results of some queries, by query number.
 class exact_answers {
  public:
   exact_answers(settings const& chosen, vectors const& rows, vectors const& queries,
@@ -184,8 +184,8 @@ class exact_answers {
     found_ = index.search(chosen.cpu, vectors(std::move(values), dimensions()), k);
   }
 
-  /// Those of flat are the same rows and values. Of others squares of distances, and cosines, are
-  /// as near as single precision allows; of gs, whose products cancel, as the norms allow.
+  /// The results of flat must be equal. For other engines, squares of distances, and cosines, must
+  /// agree within single precision; for gs, whose products cancel, within the bound from the norms.
   void check(knn::neighbours const& found, std::string const& engine) const {
     double const unit = 0x1p-24 * (static_cast<double>(dimensions()) + 8);
     for (auto const& [q, place] : place_) {
@@ -216,7 +216,7 @@ class exact_answers {
   knn::neighbours found_;
 };
 
-/// Every engine, with some numbers of queries and neighbours.
+/// Times every engine with several numbers of queries and neighbours.
 void time_engines(settings const& chosen, std::string const& table, size_t count, size_t dimensions,
                   std::vector<size_t> const& batches, std::vector<size_t> const& ks,
                   decltype(draw)& draw_values = draw,
@@ -253,7 +253,7 @@ struct named_selection {
 constexpr named_selection both[] = {{knn::gs_selection::minima, "minima"},
                                     {knn::gs_selection::sorting, "sorting"}};
 
-/// gs with the selection given.
+/// Times gs with a fixed selection.
 void time_selection(settings const& chosen, named_selection const& with, cell const& of,
                     vectors const& rows, vectors const& queries, exact_answers const& exact) {
   knn::dense_rows const own(rows);
@@ -274,7 +274,7 @@ void time_selection(settings const& chosen, named_selection const& with, cell co
   time_cell(chosen, of, first, search, fmt::format(R"(, "selection": "{}")", with.name));
 }
 
-/// A search of all queries by the cell's engine.
+/// Times a search of all queries with the cell's engine.
 void time_index(settings const& chosen, cell const& of, vectors const& rows, vectors const& queries,
                 exact_answers const& exact) {
   knn::dense_index const index(chosen.gpu, rows, {.engine = knn::dense_engine_from(of.engine)});

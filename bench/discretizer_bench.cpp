@@ -1,11 +1,11 @@
 // Discretizers and feature orders: fitting, applying, Cramer's V of all pairs.
 //
-//   discretizer_bench                          one thread, drawn data
+//  discretizer_bench             one thread, synthetic data
 //   discretizer_bench --benchmark_filter=fit   Google Benchmark's options
 //
-// Every figure is of a result that was checked: cuts against the definition's (on a part of the
-// column, since the definition is slow), codes against counting cuts one value at a time, the order
-// for being the same with two threads.
+// Every result is checked before it is timed: cuts against the definition (on a part of the column,
+// because the definition is slow), codes against counting cuts value by value, the order against
+// that with two threads.
 
 #include "core/context.hpp"
 #include "core/random.hpp"
@@ -28,7 +28,7 @@ using namespace rulerank::datasets;
 
 enum class values { six_decimals, full_precision };
 
-/// Dense rows; a third of the values are 0, as in LETOR's sets.
+/// Random dense rows; a third of the values are 0, as in LETOR.
 dataset drawn(std::size_t documents, std::uint32_t features, values form) {
   random_engine engine(3);
   dataset data;
@@ -102,7 +102,7 @@ void chi2_order(benchmark::State& state) {
     return state.SkipWithError("the order depends on the threads");
   for (auto _ : state)
     benchmark::DoNotOptimize(order_features(one_thread(), binned, feature_order::chi2));
-  // Documents times pairs.
+  // Documents × pairs.
   state.SetItemsProcessed(state.iterations() * state.range(0) * state.range(1) *
                           (state.range(1) - 1) / 2);
 }

@@ -3,11 +3,10 @@
 //   edit_bench database=FILE queries=FILE [radius=1,2,3] [k=8,16,32] [rounds=3]
 //              [matrix=FILE]
 //
-// Searches go through `metric_index` of type brute. The matrix has a byte a pair, [queries][words]
-// in the order of the files, of words that are less than 256 apart; it is written where `matrix`
-// says. Before they are timed, answers of some queries are held against the comparison of single
-// pairs, the whole matrix too. One JSON line a kind of search, the best of the
-// rounds, in seconds of the processor.
+// Searches use `metric_index` of type brute. The matrix has one byte per pair, [queries][words] in
+// file order, for words at distances below 256; it is written to the file that `matrix` names.
+// Before the timing, results of some queries are compared with single pairs, and so is the whole
+// matrix. One JSON line per kind of search, the best of the rounds, in seconds of CPU time.
 
 #include "bench/settings.hpp"
 #include "core/context.hpp"
@@ -37,7 +36,7 @@ using table = std::vector<std::vector<std::uint32_t>>;
 
 constexpr size_t letters_of_bytes = 256;
 
-/// Of the processor, so that what else the machine does counts little: all is one thread.
+/// Measures CPU time, which depends little on other processes: everything runs in one thread.
 class stopwatch {
  public:
   double seconds() const {
@@ -71,7 +70,7 @@ class matrix_row final : public knn::edit_sink {
   size_t bound() const override { return ~size_t{0}; }
   void take(std::uint32_t const* numbers, size_t length, std::int8_t const* differences,
             std::uint64_t near) override {
-    // Lanes that have words are the first ones.
+    // Lanes with words are the first ones.
     auto const lanes = static_cast<size_t>(64 - std::countl_zero(near));
     for (size_t i = 0; i < lanes; ++i)
       row_[numbers[i]] =
@@ -102,7 +101,7 @@ void report(std::string const& what, double seconds, double before, size_t pairs
   std::fflush(stdout);
 }
 
-/// One pair after the other, as many queries as take some seconds.
+/// Computes single pairs, for as many queries as take some seconds.
 double single(table const& words, table const& queries, size_t bound,
               std::vector<std::vector<size_t>>& distances) {
   stopwatch const watch;
@@ -188,7 +187,7 @@ void measure(bench::settings const& chosen) {
   knn::edit_groups const groups(spans, numbers, classes);
   std::vector<std::uint8_t> matrix;
   double best = 1e300;
-  for (size_t r = 0; r <= rounds; ++r) {  // the first for the memory
+  for (size_t r = 0; r <= rounds; ++r) {  // the first round allocates memory
     stopwatch const watch;
     matrix = matrix_of(groups, classes, all_queries, words.size(), std::move(matrix));
     if (r > 0) best = std::min(best, watch.seconds());

@@ -1,11 +1,11 @@
-"""edit_bench beside rapidfuzz's cdist, on one core in one run, the same answers checked:
+"""edit_bench compared with rapidfuzz's cdist, on one core in one run, with equal results:
 
     python3 bench/edit_distance.py build/bin/edit_bench Spanish.dic [--queries 1000] [--objects N] [--out FILE.jsonl]
 
-Queries are every n-th word of the dictionary and are taken out of it; with --objects so many drawn words are the database
-and the queries are drawn from the others. cdist gets two lists, so that it compares several
-words at once, workers=1, and is measured in seconds of the processor, as edit_bench is, for several types of result, with and without a cut-off.
-The last line compares whole with whole: all distances, ours with the time to lay the words out, cdist's of its fastest type.
+Queries are every n-th word of the dictionary and are removed from it; with --objects, this many random words are the
+database, and the queries are sampled from the others. cdist gets two lists, so that it compares several words at
+once, with workers=1. CPU time is measured for both, for several types of result, with and without a cut-off. The last
+line compares total times: all distances, ours including the layout of the words, cdist's for its fastest type.
 """
 
 import json

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Edit distances of all pairs on a GPU: `pairs` beside StringZilla, in one run.
+"""Edit distances of all pairs on a GPU: `pairs` compared with StringZilla, in one run.
 
     edit_peer_gpu.py METRIC_GPU_BENCH WORDS OUT_FOLDER [--rounds 5] [--queries 1000]
 
-WORDS has a word a line. metric_gpu_bench part=matrix draws database and queries from it, which it
-leaves as files; StringZilla (PyPI stringzillas-cuda) computes the distances of the first --queries
-of them to all words, with its matrix of 8-byte results to the host, by UTF-8's code points and by
-bytes. A sample of its distances by code points is held against the dynamic program here. Writes
-results.jsonl and manifest.json."""
+WORDS has one word per line. metric_gpu_bench part=matrix samples database and queries from it and writes them to
+files; StringZilla (PyPI stringzillas-cuda) computes the distances of the first --queries of them to all words,
+including the copy of its matrix of 8-byte results to the host, by code points of UTF-8 and by bytes. A sample of its
+distances by code points is compared with the dynamic program. Writes results.jsonl and manifest.json.
+"""
 
 import importlib.metadata
 import random

@@ -8,12 +8,12 @@
 
 namespace rulerank::inline v0 {
 
-/// How the benchmarks name an engine: NAME[@GPUS][/GIB][:DOCUMENTS].
+/// The notation of engines in benchmarks: NAME[@GPUS][/GIB][:DOCUMENTS].
 struct engine_argument {
   std::string name;
-  std::vector<int> devices;   ///< the first so many GPUs; none: the CPU
+  std::vector<int> devices;   ///< the first GPUs; empty: the CPU
   std::size_t gib = 4;        ///< memory of its cache
-  std::size_t documents = 0;  ///< 0: all, else so many, evenly chosen
+  std::size_t documents = 0;  ///< 0: all; otherwise this many, evenly spaced
 
   explicit engine_argument(std::string const& text) {
     auto const end = [&](char mark) { return std::min(text.find(mark), text.size()); };

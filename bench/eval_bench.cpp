@@ -1,10 +1,10 @@
-// Measures over a drawn test set, and the randomization test.
+// Measures over a synthetic test set, and the randomization test.
 //
 //   eval_bench                               one thread
 //   eval_bench --benchmark_filter=measures   Google Benchmark's options
 //
-// Before anything is timed, averages over ties are checked against the mean over many drawn orders,
-// and the randomization test for being the same with two threads.
+// Before the timing, averages over ties are compared with the mean over many random orders, and the
+// randomization test with that on two threads.
 
 #include "core/context.hpp"
 #include "core/random.hpp"

@@ -45,7 +45,7 @@ def draw(queries, retrieved, judged):
 
 
 def sides(qrels, run, threads):
-    """name: (whole, prepared), which give the five means."""
+    """{name: (whole, prepared)}, functions that return the five means."""
     import ir_measures
     import pytrec_eval
     import ranx
@@ -89,7 +89,7 @@ def sides(qrels, run, threads):
 
 def main():
     arguments = common.arguments(__doc__, rounds=9, threads=1)
-    warnings.simplefilter("ignore")  # numba's, about how it compiles
+    warnings.simplefilter("ignore")  # numba's warnings about compilation
     for shape, (queries, retrieved, judged) in SHAPES.items():
         named = sides(*draw(queries, retrieved, judged), arguments.threads)
         expected = named["rulerank"][0]()

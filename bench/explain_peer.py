@@ -97,7 +97,7 @@ def ours(program, fold, qid, size, manifest):
 
 
 def tree_shap(train, test, lines):
-    """Seconds for each of the documents, and the largest distance of a sum from its score."""
+    """The seconds for each document, and the largest difference between a sum and its score."""
     features = sorted({f for _, _, values in train for f in values})
 
     def matrix(documents):

@@ -58,7 +58,7 @@ def converted(path, out):
 
 
 def timed(words, folder):
-    """Seconds, the most memory in bytes, what was printed, and the seconds of all its threads."""
+    """Seconds, peak memory in bytes, output, and the CPU seconds of all threads."""
     with open(folder / "printed", "w+b") as out:
         begin = time.perf_counter()
         process = subprocess.Popen(list(map(str, words)), cwd=folder, stdout=out, stderr=subprocess.PIPE)

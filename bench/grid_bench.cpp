@@ -1,14 +1,14 @@
-// Every engine against every other on real sets: the same documents in the same order, the same
-// bits of every score.
+// Compares every engine with every other on real sets: the same documents in the same order, and
+// equal scores, bit for bit.
 //
 //   grid_bench [SETS [FOLDS [METHODS [SIZES [WORKERS [ENGINES]]]]]]     lists a,b,c; - for all
 //
-// ENGINES is all, or without the published ones on the CPU, which take most of the time: gpus, or
-// gpus-each. Needs $RULERANK_TEST_DATA. One TSV row a case on standard output, in a fixed order. A
-// sampling row holds |U| and the rules that lost their validity on the way: with neither it would
-// be no evidence. A ranking row holds the smallest and largest score. Where there are GPUs, their
-// engines are in every row too, on 1, 2 and 4 of them in turn, with gpus-each on each of these
-// numbers. Ends with 1 when engines differ.
+// ENGINES is all, gpus or gpus-each; the latter two omit the published engines on the CPU, which
+// take most of the time. Needs $RULERANK_TEST_DATA. One TSV row per case on standard output, in a
+// fixed order. A sampling row has |U| and the number of rules that lost their validity; without any
+// of these, the case would prove nothing. A ranking row has the smallest and largest score. If
+// there are GPUs, their engines run in every row, too, on 1, 2 and 4 GPUs in turn, or with
+// gpus-each on each of these numbers. Exits with 1 if engines differ.
 
 #include "al/published/engines.hpp"
 #include "al/sampler.hpp"
@@ -38,7 +38,7 @@ namespace {
 
 using namespace rulerank;
 
-/// What a worker takes at a time: a binning of a fold, for one rule size, and what is done there.
+/// The work of a worker: a binning of a fold, for one rule size, and the kind of comparison.
 enum class kind { sampling, ranking_reduced, ranking_full };
 
 struct cell {
@@ -51,7 +51,7 @@ struct cell {
   bool published_on_cpu = true;
 };
 
-/// 1, 2, 4 ... of the GPUs, all of these numbers or one in turn, beginning with each in turn.
+/// Returns 1, 2, 4 ... of the GPUs: all of these numbers, or one of them in turn.
 std::vector<std::vector<int>> devices_of_cell(std::size_t number, bool each) {
   auto const all = list_devices().devices;
   std::vector<std::vector<int>> devices;
@@ -66,11 +66,11 @@ std::vector<std::vector<int>> devices_of_cell(std::size_t number, bool each) {
   return devices;
 }
 
-/// A reduction on several GPUs has them alone: it waits inside its kernels for all of them.
+/// A reduction on several GPUs needs them exclusively, because its kernels wait for all of them.
 class turn_on_devices {
  public:
   explicit turn_on_devices(bool alone) {
-    std::lock_guard const next(door_);  // nobody overtakes who waits to be alone
+    std::lock_guard const next(door_);  // no later thread may overtake a waiting exclusive one
     if (alone)
       alone_ = std::unique_lock(devices_);
     else
@@ -93,7 +93,7 @@ bool same(al::sample const& a, al::sample const& b) {
                     });
 }
 
-/// Rules that lost their validity; `delta` alone counts them.
+/// Returns the number of rules that lost their validity; only `delta` counts them.
 std::uint64_t rules_lost(al::sample const& of) {
   std::uint64_t lost = 0;
   for (auto const& p : of.partitions) lost += p.rules_lost;
@@ -183,7 +183,8 @@ void ranking_rows(cell const& c, std::string_view which, datasets::binned_datase
       hold_on_gpus("tensor by item", l2r::engine::tensor);
       knobs.shared_from = std::size_t{1} << 40;
       hold_on_gpus("tensor by document", l2r::engine::tensor);
-      options.execution.settings[l2r::cache_bytes_setting] = std::size_t{64} << 20;  // it fills
+      // Small enough to fill up.
+      options.execution.settings[l2r::cache_bytes_setting] = std::size_t{64} << 20;
       for (auto const* name : {"plrar", "profl-t", "profl"})
         hold_on_gpus(name, l2r::engine_from(name));
       auto const [low, high] = std::minmax_element(ours.begin(), ours.end());
@@ -217,8 +218,8 @@ outcome run(cell const& c, std::string const& root) {
     ranking_rows(c, "reduced", datasets::subset(train, chosen), test, out);
   }
   if (c.what != kind::ranking_full) return out;
-  // All training documents: itemsets that more than 1 / theta_min documents hold. At size 4 the
-  // published engine takes minutes a row, so it ranks 200 documents drawn with a fixed seed.
+  // All training documents, including itemsets in more than 1 / theta_min documents. At size 4, the
+  // published engine takes minutes per row, so it ranks 200 random documents with a fixed seed.
   auto some = test;
   if (c.rule_size > 3 && test.documents > 200) {
     std::vector<std::size_t> all(test.documents);
@@ -231,7 +232,7 @@ outcome run(cell const& c, std::string const& root) {
   return out;
 }
 
-/// The cells that the line asks for.
+/// Returns the cells that the arguments request.
 std::vector<cell> cells_of(int argc, char** argv, std::string const& engines) {
   std::vector<cell> cells;
   for (auto const& set : word_list(argc, argv, 1, "OHSUMED,MQ2008,MQ2008-agg"))
@@ -239,7 +240,7 @@ std::vector<cell> cells_of(int argc, char** argv, std::string const& engines) {
       for (auto const& method : word_list(argc, argv, 3, "tube,width,frequency"))
         for (auto const& size : word_list(argc, argv, 4, "2,3,4"))
           for (kind const what : {kind::sampling, kind::ranking_reduced, kind::ranking_full})
-            // Every kind at every size meets each number of devices, in several binnings.
+            // Every kind at every size runs on each number of devices, in several binnings.
             cells.push_back(
                 {what, set, std::stoi(fold), method,
                  static_cast<rules::rule_size>(std::stoul(size)),
@@ -270,7 +271,7 @@ int main(int argc, char** argv) {
       argc > 5 ? std::stoi(argv[5]) : static_cast<int>(std::thread::hardware_concurrency()));
   std::vector<std::promise<outcome>> done(cells.size());
   std::atomic<std::size_t> next{0};
-  // The longest first: they end last.
+  // The longest first, because they end last.
   std::vector<std::size_t> order(cells.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {

@@ -53,7 +53,7 @@ def is_test(path):
 
 
 def public_headers(files):
-    """The headers that modules list as public, but those of modules marked INTERNAL."""
+    """The headers that modules list as public, except those of modules marked INTERNAL."""
     found = set()
     for path, (_, text) in files.items():
         if not path.endswith("CMakeLists.txt") or text is None:
@@ -70,7 +70,7 @@ def public_headers(files):
 
 
 def duplicated_lines(sources):
-    """How many lines belong to a run that occurs twice or more, and of how many lines in all."""
+    """The number of lines in runs that occur at least twice, and the number of all lines."""
     places, lines = collections.defaultdict(list), {}
     for path, text in sources.items():
         text = re.sub(r"//[^\n]*|/\*.*?\*/", "", text, flags=re.S)

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""What it costs to read an index into a process's own memory: index_opening.py BEFORE AFTER OUT
+"""The cost of reading an index into a process's own memory: index_opening.py BEFORE AFTER OUT
 
-Two builds of `rulerank` open the same indexes: of texts (24,000,000 postings), of vectors and of a metric (500 MB each). The last
-thing that a search reads comes from a pipe, so that the index is open when the memory is measured. `copies` searches run at once and
-share out the processors. Writes OUT: medians of the rounds, in which the builds take turns.
+Two builds of `rulerank` open the same indexes: of texts (24,000,000 postings), of vectors and of a metric (500 MB
+each). The last input of a search comes from a pipe, so that the index is open when the memory is measured. `copies`
+searches run at once and divide the processors. Writes OUT: medians of the rounds, in which the builds alternate.
 
-ready_s: the stages `open` and `prepare` of the slowest search, memory_mb: Pss of all searches together, which counts a page that
-they share once. `ranks`: the copies are ranks of one `mpirun`, whose memory is not measured.
+ready_s: the stages `open` and `prepare` of the slowest search. memory_mb: Pss of all searches together, which counts
+a shared page once. `ranks`: the copies are ranks of one `mpirun`, whose memory is not measured.
 """
 
 import array
@@ -34,7 +34,7 @@ def vectors(path, count, draw):
 
 
 def inputs(folder, program, draw):
-    """{kind: arguments of the search, which ends with the option of the pipe}, and what comes from it."""
+    """{kind: arguments of the search, ending with the option of the pipe}, and the data of the pipe."""
     texts(folder / "docs.tsv", 200_000, draw)
     texts(folder / "asked.tsv", 1, draw)
     for name, count in (("many", 1_000_000), ("some", 200_000), ("asked", 1)):

@@ -1,26 +1,26 @@
-// Ranking engines against each other, on a drawn set of a published shape or on files:
+// Ranking engines against each other, on a synthetic set of a published shape or on files:
 //
 //   l2r_bench SHAPE DOCUMENTS U SIZE THREADS ENGINE...
 //   l2r_bench TRAIN TEST DOCUMENTS SIZE THREADS ENGINE...    DOCUMENTS 0: all of TEST
 //   e.g. l2r_bench hp2003 29521 1091 4 1 lrar:300 project
 //        l2r_bench web10k 240039 2101 4 16 project tensor@1 tensor@4 profl@1/64
 //
-// ENGINE is NAME[@GPUS][/GIB of its cache][:DOCUMENTS of those, evenly chosen][~DOCUMENTS a call].
-// With the last, documents come in calls of so many, as queries do, and a cache is kept from call
-// to call: the published times are of one query (Freitas 2017, tables 5.6 to 5.10). U documents
-// drawn evenly from a training set stand for a reduced set; cuts are fitted on the whole set
-// (frequency, 10 bins). The first engine named ranks all documents and is the one the others are
-// held against: one whose scores are not the same bits is not timed. One JSON line an engine. Times
-// are medians of `calls`; but an engine with a cache is timed once on an empty one (`seconds`) and
-// once on the filled one (`warm_s`). By calls, `seconds` is the sum of all, the first on an empty
-// cache, and the quantiles are of the calls.
+// ENGINE is NAME[@GPUS][/GIB of its cache][:DOCUMENTS of those, evenly spaced][~DOCUMENTS per
+// call]. With the last, documents come in calls of this many, like queries, and a cache is kept
+// between calls: the published times are of one query (Freitas 2017, tables 5.6 to 5.10). U evenly
+// spaced documents of a training set represent a reduced set; cuts are fitted on the whole set
+// (frequency, 10 bins). The first engine ranks all documents and is the reference: an engine whose
+// scores differ in any bit is not timed. One JSON line per engine. Times are medians of `calls`,
+// but an engine with a cache is timed once with an empty cache (`seconds`) and once with the filled
+// one (`warm_s`). With calls, `seconds` is the total, the first call with an empty cache, and the
+// quantiles are over the calls.
 //
-// `gpu_fill` is the share of the GPUs' resident threads (2,048 a multiprocessor) that a published
-// engine's documents occupy: plrar and profl-t have a document a thread, profl a document a block
-// of 256. A sample of a fold that leaves a GPU unfilled says nothing about the fold and is not
-// timed; a whole fold, or a query, is what it is. `cache_by_size` has, for itemsets of 2, 3, ...
-// items: hits, misses, and of the prefixes of larger ones that were missed, hits and misses
-// (table 5.13); `cache_slots` the itemsets that a device's cache can hold (table 5.12).
+// `gpu_fill` is the share of the GPUs' resident threads (2,048 per multiprocessor) that a published
+// engine's documents occupy: plrar and profl-t use one thread per document, profl a block of 256. A
+// sample of a fold that does not fill a GPU is not representative of the fold and is not timed; a
+// whole fold, or a query, is always timed. `cache_by_size` has, for itemsets of 2, 3, ... items:
+// hits, misses and, for missed larger itemsets, hits and misses of their prefixes (table 5.13);
+// `cache_slots` is the number of itemsets that a device's cache can hold (table 5.12).
 
 #include "bench/engine_argument.hpp"
 #include "bitmaps/bit_kernels.hpp"
@@ -93,7 +93,7 @@ task read(context const& ctx, std::string const& train_file, std::string const& 
   return {datasets::apply_discretizer(ctx, train, cuts), std::move(binned), test.size()};
 }
 
-/// Processor time of all threads: which does not depend on what else a machine does.
+/// CPU time of all threads, which is independent of other processes.
 double cpu_seconds() {
   timespec now{};
   ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
@@ -104,7 +104,7 @@ std::uint64_t bits_of(double score) {
   return std::bit_cast<std::uint64_t>(score);
 }
 
-/// Itemsets of the documents, occurring in training or not.
+/// Itemsets of the documents, whether they occur in training or not.
 struct itemset_counts {
   double all = 0;             ///< of 1 to rule_size - 1 items
   std::uint64_t largest = 0;  ///< of rule_size - 1 items
@@ -123,11 +123,11 @@ itemset_counts itemsets_of(datasets::binned_dataset const& data, rules::rule_siz
 
 /// Times of an engine's calls, in seconds.
 struct measured {
-  l2r::scored first, last;           ///< `last` of the repeated calls, if any
-  std::vector<double> host, device;  ///< ascending, of the repeated calls, or of the first alone
+  l2r::scored first, last;           ///< `last`: of the repeated calls, if any
+  std::vector<double> host, device;  ///< ascending, of the repeated calls, or only of the first
   double cpu_s = 0;                  ///< mean of the calls
   double warm_s = 0;
-  double calls_s = 0, calls_device_s = 0;  ///< by calls: the sum of all
+  double calls_s = 0, calls_device_s = 0;  ///< by calls: the total
 
   static double quantile(std::vector<double> const& times, double q) {
     return times[static_cast<std::size_t>(q * static_cast<double>(times.size()))];
@@ -136,7 +136,7 @@ struct measured {
   double device_s() const { return calls_s > 0 ? calls_device_s : quantile(device, .5); }
 };
 
-/// Adds what another call found and counted.
+/// Adds the results and counts of another call.
 void add(l2r::scored& all, l2r::scored const& call) {
   all.scores.insert(all.scores.end(), call.scores.begin(), call.scores.end());
   rulerank::add(all.counts, call.counts);
@@ -145,7 +145,7 @@ void add(l2r::scored& all, l2r::scored const& call) {
   all.timings.prepare_s = call.timings.prepare_s;
 }
 
-/// Calls of so many documents each, one after the other.
+/// Measures consecutive calls of `a_call` documents each.
 measured measure_by_calls(context const& ctx, l2r::ranker const& ranker,
                           datasets::binned_dataset const& test, std::size_t a_call) {
   std::vector<datasets::binned_dataset> queries;
@@ -154,7 +154,7 @@ measured measure_by_calls(context const& ctx, l2r::ranker const& ranker,
     std::iota(chosen.begin(), chosen.end(), begin);
     queries.push_back(datasets::subset(test, chosen));
   }
-  // On GPUs the first call also takes memory; documents without items leave a cache as it is.
+  // On GPUs, the first call also allocates memory; documents without items do not change a cache.
   datasets::binned_dataset empty = queries.front();
   std::fill(empty.codes.begin(), empty.codes.end(), datasets::no_item);
   ranker.score(ctx, empty);
@@ -185,12 +185,12 @@ measured measure(context const& ctx, l2r::ranker const& ranker,
   double const first_s = m.first.timings.score_s;
   m.host = {first_s};
   m.device = {m.first.timings.device_s};
-  // A cache makes the next call another thing.
+  // A filled cache changes the next call.
   if (count_of(m.first.counts, "cache_misses") != 0) {
     if (first_s < 3) m.warm_s = ranker.score(ctx, test).timings.score_s;
     return m;
   }
-  // On GPUs the first call also takes memory.
+  // On GPUs, the first call also allocates memory.
   double const limit = ctx.devices.empty() ? 0.2 : 5;
   if (first_s >= limit) return m;
   int const repeats =
@@ -209,7 +209,7 @@ measured measure(context const& ctx, l2r::ranker const& ranker,
   return m;
 }
 
-/// What all engines of a line are timed on, and what the first one gave.
+/// The workload of all engines of a line, and the results of the first engine.
 struct bench {
   std::string input;
   context ctx;
@@ -220,7 +220,8 @@ struct bench {
   double first_s = 0, first_cpu_s = 0;
 };
 
-/// Whether an engine gave the first one's scores of the documents `some`, and counted all itemsets.
+/// Returns whether an engine computed the first engine's scores of the documents `some`, and
+/// counted all itemsets.
 bool is_right(bench const& b, std::string const& asked, std::vector<std::size_t> const& some,
               measured const& m, itemset_counts const& itemsets) {
   for (l2r::scored const* of : {&m.first, &m.last})
@@ -239,14 +240,15 @@ bool is_right(bench const& b, std::string const& asked, std::vector<std::size_t>
   return false;
 }
 
-/// Resident threads that a document of a published engine takes on a GPU; 0 for other engines.
+/// Returns the resident threads that a published engine needs per document on a GPU; 0 for other
+/// engines.
 std::size_t threads_a_document(l2r::engine e) {
   if (e == l2r::engine::plrar || e == l2r::engine::profl_t) return 1;
   return e == l2r::engine::profl ? 256 : 0;
 }
 
-/// The share of the devices' resident threads that so many documents at once occupy; 1 for engines
-/// that are not judged by it.
+/// Returns the share of the devices' resident threads that `documents` concurrent documents occupy;
+/// 1 for engines to which this does not apply.
 double gpu_fill(context const& ctx, l2r::engine e, std::size_t documents) {
   constexpr double threads_a_multiprocessor = 2048;
   std::size_t const threads = threads_a_document(e);
@@ -300,7 +302,7 @@ void print_line(bench const& b, std::string const& asked, std::size_t documents,
   std::fflush(stdout);
 }
 
-/// Times one engine; false where it was wrong.
+/// Times one engine; returns false if its results were wrong.
 bool time_engine(bench& b, std::string const& name) {
   std::size_t const mark = std::min(name.find('~'), name.size());
   engine_argument const asked(name.substr(0, mark));

@@ -31,7 +31,7 @@ TEXT_CUTS = ("frequency", "tube")
 TEXT = re.compile(r"(collection|Cranfield)(?:-(\d+))?(-raw)?(-skips)?")
 COLLECTION = common.ROOT / "docs/collection"
 ASKED_AT = (8, 10, 15, 20, 30, 45, 60, 80, 100, 150, 200, 300, 400, 600, 800, 1200, 2000, 3000)
-ENOUGH = 10  # labels other than the commonest before which there is no estimate
+ENOUGH = 10  # labels other than the most common one, below which there is no estimate
 SENTENCE = re.compile(r"by (\d+) documents? up to the end \((\d+) to (\d+)\)")
 
 
@@ -42,7 +42,7 @@ def letor_lines(data, name, fold):
 
 
 def text_pool(program, data, name, folder):
-    """The lines of a pool of text, in the order of its topics, and the answers."""
+    """The lines of a text pool, in the order of its topics, and the answers."""
     collection, candidates, _, skips = TEXT.fullmatch(name).groups()
     cranfield = collection == "Cranfield"
     if cranfield:
@@ -73,7 +73,7 @@ def part(program, data, name, fold):
 
 
 def minority(answers):
-    """How many labels of these answers are other than the commonest, behind each."""
+    """For each answer, how many labels up to it differ from the most common one."""
     counts = collections.Counter()
     for answer in answers:
         if answer != "skip":
@@ -82,7 +82,7 @@ def minority(answers):
 
 
 def estimates(program, lines, labels, options):
-    """(answers, minority labels, expected, low, high, left) at each point, with all labels answered in turn."""
+    """(answers, minority labels, expected, low, high, left) at each point, with the labels answered in turn."""
     with common.scratch() as folder:
         run = common.program(program, "--device", "cpu", *options, cwd=folder)
         rest = [line.split(b" ", 1)[1] for line in lines]
@@ -98,7 +98,7 @@ def estimates(program, lines, labels, options):
         known = list(minority(labels[d] for d in order))
         first = next((n for n, others in enumerate(known, 1) if others >= ENOUGH), len(order))
         points = [n for n in sorted({first, *ASKED_AT}) if first <= n < len(order)]
-        # The first comes by itself.
+        # The first estimate is shown automatically.
         words = "".join(("e\n" if n in points[1:] else "") + labels[d] + "\n" for n, d in enumerate(order))
         shown = run(*pool, "--out", "got", "--oracle", "ask", "--resume", "state", input=words).stderr
         if any((folder / a).read_bytes() != (folder / b).read_bytes() for a, b in (("want", "got"), ("order", "state"))):
@@ -109,7 +109,7 @@ def estimates(program, lines, labels, options):
 
 
 def summary(points):
-    """The cells of a row of the table."""
+    """The cells of a table row."""
     worst = max(points, key=lambda row: row["factor"])
     share = lambda n: f"{n} ({100 * n / len(points):.1f} %)"
     first = [row["within"] for row in points if row["first"]]
@@ -119,7 +119,7 @@ def summary(points):
 
 
 def tables(sets, points):
-    """The table of what is there: of each set each way to cut and rule size, and all of it."""
+    """The table of the results: for each set each kind of cuts and rule size, and the total."""
     rows = []
     for name in [one for one in sets if any(row["set"] == one for row in points)]:
         of_set = [row for row in points if row["set"] == name]

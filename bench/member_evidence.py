@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
 """Which members to combine, by the number of labels: evidence of training and validation sets alone.
 
-    member_evidence.py PROGRAM LETOR_FOLDER OUT_FOLDER [--sets A,B] [--folds 1,2,3,4,5] [--draws 3] [--jobs 1]
+    member_evidence.py PROGRAM LETOR_FOLDER OUT_FOLDER [--sets A,B] [--folds 1,2,3,4,5] [--seeds 3] [--jobs 1]
 
 Rankers learn from a share of the documents of each fold's training set (--budgets):
 
-  chosen   the first that `reduce` chooses, at the smallest rule size from 2 to 6 that chooses so many; where
-           none does, all that size 6 chooses
-  random   drawn; smaller samples are parts of larger ones: the mean of --draws
-  queries  whole queries, drawn, of the last one a drawn part: likewise
+  chosen   the first that `reduce` chooses, with rules of size 2 before larger ones
+  random   a random sample; smaller samples are parts of larger ones
+  queries  random whole queries, of the last one a random part
   all      all of them, at 100 %
 
 by these members, with cuts of all the training documents, which read no label:
@@ -31,8 +30,8 @@ is c0 times the mean over f of e_f(d), plus the sum over f of w_f e_f(d): c0 by 
 what c0 leaves, labels and values less their means over the query, strength of 3, 10, 30, ..., 3000 by the same
 folds. With one query c0 is 1 and w is 0.
 
-Writes evidence.tsv (a row a set, fold, budget, way, draw and candidate), by_query.tsv.gz (the same by query, in
-ten-thousandths), tables.md and manifest.json. A run that was stopped goes on from the rows that are there.
+Writes evidence.tsv (a row a set, fold, budget, way, seed and candidate), by_query.tsv.gz (the same by query, in
+ten-thousandths), tables.md and manifest.json. The same command continues a run that was interrupted.
 Needs numpy.
 """
 
@@ -50,7 +49,7 @@ FOUR = ("--rule-size", "4", "--smoothing", "5", "--support-weight", "-0.25")
 
 
 def single_members():
-    """name -> (method of the cuts, options of `rank`)."""
+    """{name: (method of the cuts, options of `rank`)}."""
     members = {}
 
     def card(cuts, loss, penalty, smoothness):
@@ -82,7 +81,7 @@ SINGLE = single_members()
 
 
 def combinations():
-    """name -> its members, of each kind one or none, two at least."""
+    """{name: members}, at most one of each kind and at least two."""
     found = {}
     for rules in (None, *RULES):
         for card in (None, *CARDS):
@@ -99,7 +98,7 @@ CANDIDATES = (*SINGLE, *POOLED, *ITEMS, *COMBINED)
 
 
 class WeightedItems:
-    """Fitted on bins (a row a document), labels and the query of each document."""
+    """Fitted to bins (a row per document), labels and the query of each document."""
 
     def __init__(self, bins, labels, query, most, seed=1):
         queries = numpy.unique(query)
@@ -127,7 +126,7 @@ class WeightedItems:
         self.weights = self.ridge(x, y - self.first * mean, best)
 
     def table(self, bins, weights):
-        """A sum of weights a feature and bin."""
+        """The sum of one weight per feature and bin."""
         features = bins.shape[1]
         at = numpy.arange(features) * self.most + bins
         return numpy.bincount(at.ravel(), numpy.repeat(weights, features), features * self.most)
@@ -148,7 +147,7 @@ class WeightedItems:
         return numpy.linalg.solve(x.T @ x + strength * numpy.eye(x.shape[1]), x.T @ y)
 
     def squares(self, x, y, mean, fold, k, strength):
-        """What a fit without fold k leaves on it."""
+        """The error on fold k of a fit without fold k."""
         held, rest = fold == k, fold != k
         norm = mean[rest] @ mean[rest]
         first = (mean[rest] @ y[rest]) / norm if norm > 0 else 1.0
@@ -161,8 +160,13 @@ class WeightedItems:
         return self.first * e.mean(axis=1) + e @ self.weights
 
 
+def candidates(_):
+    """Of each set."""
+    return CANDIDATES
+
+
 def learn(fold, sample):
-    """Measures of each candidate, learnt from that sample."""
+    """The measures of each candidate after learning from the sample."""
     file = fold.written(sample)
     scores = {name: fold.ranked(file, name, cuts, words) for name, (cuts, words) in SINGLE.items()}
     scores.update((name, fold.ranked_within(file, name, words)) for name, words in POOLED.items())
@@ -177,10 +181,8 @@ def learn(fold, sample):
     return fold.judged(CANDIDATES)
 
 
-def orders(fold, count, draw):
-    if draw is None:
-        return {"chosen": fold.sampler_order(count)}
-    return {"random": fold.random_order(draw), "queries": fold.query_order(draw)}
+def orders(fold, count):
+    return {"chosen": fold.sampler_order(count), "random": fold.random_order(), "queries": fold.query_order()}
 
 
 def composition(candidate):
@@ -192,7 +194,7 @@ class Report:
 
     def __init__(self, arguments, measured):
         self.arguments, self.compare = arguments, comparison(arguments)
-        self.values, self.labels = grouped(arguments, measured, WAYS, CANDIDATES)
+        self.values, self.labels = grouped(arguments, measured, WAYS, candidates)
         self.budgets, self.means = [*arguments.budgets, "mean"], {}
 
     def heads(self):
@@ -218,7 +220,7 @@ class Report:
         return self.compare.mean(self.of(way, budget, candidate, measure))
 
     def best(self, way, budget, measure, among=CANDIDATES):
-        """The best candidate by the mean over the sets; of equal ones the first."""
+        """The best candidate by the mean over the sets; of ties the first."""
         return max(among, key=lambda candidate: self.mean(way, budget, candidate, measure))
 
     def less(self, way, budget, one, other, measure):
@@ -227,8 +229,8 @@ class Report:
         return signed(*self.compare.difference(*(self.of(way, budget, of, measure) for of in (one, other))))
 
     def best_table(self, measure):
-        """The best of all, and the difference to it of the best member alone, of the best without weighted items,
-        and of rules as they are."""
+        """The best of all, and its difference to the best single member, to the best without weighted items, and to unweighted
+        rules."""
         without = [candidate for candidate in CANDIDATES if "items" not in composition(candidate)]
         rows = []
         for way in ("mean", *WAYS):
@@ -244,7 +246,7 @@ class Report:
                             rows)
 
     def sets_table(self, measure):
-        """The best of each set alone."""
+        """The best of each set."""
         rows = []
         for name in self.arguments.sets:
             for budget, head in zip(self.budgets, self.heads()):
@@ -254,7 +256,7 @@ class Report:
         return common.table(["set", "budget (labels)", "best", measure], rows)
 
     def compositions_table(self, measure):
-        """Of each composition of kinds the settings that are best at the budget, less the best of all."""
+        """For each composition of kinds, the best settings at the budget, minus the best of all."""
         kinds = {}
         for candidate in CANDIDATES:
             kinds.setdefault(composition(candidate), []).append(candidate)
@@ -264,7 +266,7 @@ class Report:
         return common.table(["composition", *self.heads()], rows)
 
     def items_table(self, measure):
-        """What weighted items add: each combination with them less the same without."""
+        """The gain of weighted items: each combination with them minus the same without."""
         rows = []
         for name, of in COMBINED.items():
             rest = "+".join(member for member in of if member not in ITEMS)
@@ -273,7 +275,7 @@ class Report:
         return common.table([f"{ITEMS[1]} beside", *self.heads()], rows)
 
     def less_table(self, measure):
-        """All candidates less the best of their budget."""
+        """All candidates minus the best of their budget."""
         best = {budget: self.best("mean", budget, measure) for budget in self.budgets}
         rows = [[candidate, *(self.less("mean", budget, candidate, best[budget], measure) for budget in self.budgets)]
                 for candidate in CANDIDATES]
@@ -308,7 +310,7 @@ def main():
     arguments = parsed(__doc__, budgets=["1%", "2%", "5%", "10%", "25%", "100%"])
     results = Results(arguments.out, "evidence")
     if not arguments.tables_only:
-        used = collect(arguments, results, learn, orders, CANDIDATES)
+        used = collect(arguments, results, learn, orders, candidates)
         write_manifest(arguments, used, {"numpy": numpy.__version__})
     common.write(arguments.out / "tables.md", Report(arguments, results.measured()).text())
 

@@ -11,10 +11,10 @@
 #include <cuda_runtime_api.h>
 #endif
 
-// What engines take, by the operating system's and the driver's account, in bytes.
+// The memory of engines, in bytes, as reported by the operating system and the driver.
 namespace rulerank::inline v0::bench {
 
-/// A line of /proc/self/status in kB, as bytes.
+/// Returns a line of /proc/self/status in bytes.
 inline std::size_t own_status(std::string const& name) {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);)
@@ -22,14 +22,14 @@ inline std::size_t own_status(std::string const& name) {
   return 0;
 }
 
-/// How far the memory of this process grows at most, from when this was made.
+/// Measures the maximum growth of this process's memory since construction.
 class memory_growth {
  public:
   memory_growth() {
-    // Large arrays come from the system and go back to it, whatever was freed before.
+    // Lets large arrays come from the system and return to it, regardless of earlier allocations.
     mallopt(M_MMAP_THRESHOLD, 128 * 1024);
     malloc_trim(0);
-    std::ofstream("/proc/self/clear_refs") << "5";  // begins the peak anew
+    std::ofstream("/proc/self/clear_refs") << "5";  // resets the peak
     before_ = own_status("VmRSS");
   }
   std::size_t peak() const {
@@ -41,7 +41,7 @@ class memory_growth {
   std::size_t before_ = 0;
 };
 
-/// Free memory of some GPUs together.
+/// Returns the total free memory of some GPUs.
 inline std::size_t free_on(std::span<int const> devices) {
   std::size_t all = 0;
 #ifdef RULERANK_HAS_CUDA

@@ -5,14 +5,14 @@
 //   ... [metric=l1|l2|linf|angular] [dimensions=all] [queries=200] [share=.1,1] [radii=]
 //       [k=1,10,30] [threads=1] [rounds=3] [types=brute,lc,...] [objects=0] [within=0]
 //
-// Of vectors the first `dimensions` are taken. Queries are drawn objects of the file, which are
-// taken out of the database; with objects= both are drawn as for the other metric benchmarks
-// (bench/metric_objects.hpp), so many objects. A radius is given (radii=), or one that so many
-// percent of the pairs of a drawn sample do not exceed (share=). Each query's answer is held
-// against brute force, ids and distances, before anything is timed; rounds=0 times nothing. One
-// JSON line an index and kind of search: the mean of a query's distance evaluations and the
-// standard error of that mean, the median time a query, that of brute force beside it, and what the
-// index took to make. With within=1 also, of k nearest, the mean of the evaluations within the
+// Only the first `dimensions` of vectors are used. Queries are random objects of the file, which
+// are removed from the database; with objects=N, N objects and the queries are sampled as in the
+// other metric benchmarks (bench/metric_objects.hpp). A radius is given (radii=), or is the
+// distance that a percentage of the pairs in a random sample does not exceed (share=). Each query's
+// results are compared with brute force, ids and distances, before the timing; rounds=0 times
+// nothing. One JSON line per index and kind of search: the mean number of distance evaluations per
+// query and its standard error, the median time per query, that of brute force, and the time to
+// make the index. With within=1, for the k nearest also the mean number of evaluations within the
 // distance of the k-th, which no order of search avoids.
 
 #include "bench/metric_objects.hpp"
@@ -46,7 +46,7 @@ struct task {
   std::unique_ptr<knn::metric_queries> queries;
 };
 
-/// Which objects are queries.
+/// Selects random objects as queries.
 std::vector<bool> drawn(size_t objects, size_t queries) {
   std::vector<size_t> order(objects);
   std::iota(order.begin(), order.end(), size_t{0});
@@ -156,8 +156,8 @@ struct counted {
   double error = 0;   // the standard error of the mean
   double within = 0;  // the mean of searches within the distance of the k-th
 };
-/// A query's distance evaluations, by asking one query after the other.
-/// @throws std::logic_error where another answer comes than the expected one.
+/// Counts a query's distance evaluations, one query after the other.
+/// @throws std::logic_error if the results differ from the expected ones.
 counted count_evaluations(context const& ctx, knn::metric_index const& index,
                           knn::metric_queries const& queries, kind const& what,
                           answer const& expected, bool within) {

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """metric_counters.py BENCH OUT --words FILE --vectors FILE: memory transactions and divergence of searches on a GPU.
 
-What figures 4.1, 4.2, 4.4, 4.5 and 4.8 and table 4.1 of Barrientos 2011 count, read by NVIDIA's profiler ncu from the kernels of
-metric_gpu_bench, a process a search: --queries queries among the objects of bench/metric_gpu.py. Writes OUT/counters.jsonl, a line a
-search with what a query took, and OUT/counters-manifest.json; bench/metric_gpu.py OUT --tables draws them with the times.
-The bench answers twice, and the second time counts. A call goes on where the one before stopped, and no process is begun after
---seconds. The clocks stay as they are (--clock-control none): counts do not depend on them.
+The counters of figures 4.1, 4.2, 4.4, 4.5 and 4.8 and table 4.1 of Barrientos 2011, read by NVIDIA's profiler ncu
+from the kernels of metric_gpu_bench, one process per search: --queries queries among the objects of
+bench/metric_gpu.py. Writes OUT/counters.jsonl, one line per search with the counts per query, and
+OUT/counters-manifest.json; bench/metric_gpu.py OUT --tables draws them with the times. The benchmark answers twice,
+and the second time counts. A call continues after the last one, and starts no process after --seconds. The clocks are
+not changed (--clock-control none), because the counts do not depend on them.
 """
 
 import csv
@@ -29,7 +30,7 @@ METRICS = {  # of all kernels of a search
 
 
 def searches(a):
-    """The arguments of each, those of the ranges first."""
+    """The arguments of each search, range searches first."""
     for kinds in ("ranges", "kNN"):
         for data, file in (("vectors", a.vectors), ("words", a.words)):
             ranges = [f"radii={r}" for r in (1, 2, 3)] if data == "words" else [f"share={s}" for s in (".01", ".1", "1")]
@@ -44,7 +45,7 @@ def searches(a):
 
 
 def profiled(a, line, metrics):
-    """The bench's line, and {launch: {metric: value}} of its kernels, in their order."""
+    """The benchmark's line, and {launch: {metric: value}} of its kernels, in order."""
     command = ["ncu", "--clock-control", "none", "--csv", "--page", "raw", "--print-units", "base", "--metrics", ",".join(metrics)]
     if "engines=brute-sort" not in line:
         command += ["--kernel-name", "regex:search_queries"]
@@ -66,7 +67,7 @@ def profiled(a, line, metrics):
 
 
 def of_last_search(told, launches, engine):
-    """Of the two answers the second: of `brute-sort` half of all launches, of others as many as the bench says."""
+    """The launches of the second answer: for `brute-sort` half of all launches, for others the number that the benchmark reports."""
     count = told["launches"]
     if engine == "brute-sort":
         if len(launches) % 2 != 0:

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """metric_gpu.py BENCH OUT --words FILE --vectors FILE: figures 4.1 to 4.10 of Barrientos 2011, chapter 4.
 
-Runs metric_gpu_bench (which checks every answer) and writes to OUT its lines, a manifest, tables.md and the
-figures. WORDS is in UTF-8. A job that takes more than --limit seconds is cut off; its lines until then stay, and
-the manifest says so. Figures need matplotlib. `--resume` passes over the jobs that the manifest has as whole. `--tables` draws again from what
-lies in OUT. Time normalized to the largest is the whole call's, queries and answers copied. Memory transactions and
-divergence are in OUT/counters.jsonl, where bench/metric_counters.py has been there.
+Runs metric_gpu_bench (which checks every result) and writes to OUT its lines, a manifest, tables.md and the figures.
+WORDS is in UTF-8. A job that takes more than --limit seconds is stopped; its lines so far are kept, and the manifest
+records it. Figures need matplotlib. `--resume` skips the jobs that are complete in the manifest. `--tables` draws
+again from the files in OUT. Time normalized to the largest is that of the whole call, including copies of queries and
+results. Memory transactions and divergence are in OUT/counters.jsonl if bench/metric_counters.py has run.
 """
 
 import functools
@@ -22,7 +22,7 @@ ALPHAS = (.4, .5, .66)
 
 
 def jobs_of(a):
-    """Name: arguments of the bench. Each engine's rounds by what a round takes."""
+    """{name: arguments of the benchmark}; the rounds of each engine depend on its time per round."""
     jobs = {}
     for name, line in (("words", [f"words={a.words}"]), ("vectors", [f"vectors={a.vectors}"])):
         line = [*line, "part=search", f"gpus={a.gpus}"]
@@ -61,14 +61,14 @@ def us(row, field):
 
 
 def commit_of(out):
-    """Of the builds that made the lines; more than one where they are of several."""
+    """The commits of the builds that made the lines."""
     manifest = out / "manifest.json"
     files = json.loads(manifest.read_text())["files"].values() if manifest.exists() else []
     return sorted({entry["build"].split(",")[0] for entry in files if entry.get("build", "").startswith("commit")})
 
 
 def counted(counters, row, field):
-    """What a profiler counted for a query of such a search, or None."""
+    """The profiler's counts per query of this search, or None."""
     same = {name: row[name] for name in ("engine", "alpha", "k", "percent") if name in row}
     if "k" not in row and "percent" not in row:
         same["radius"] = row["radius"]
@@ -77,7 +77,7 @@ def counted(counters, row, field):
 
 
 def normalized(out, figure, title, rows, counters, text):
-    """Evaluations, time and memory transactions a query, each of the largest of all; a bar each."""
+    """Bars of evaluations, time and memory transactions per query, each relative to the largest of all."""
     if not rows:
         return
     fields = {"evaluations": lambda row: row["evaluations"], "time": lambda row: us(row, "whole_s"),
@@ -99,7 +99,7 @@ def normalized(out, figure, title, rows, counters, text):
 
 
 def bars_of(title, rows, value, normalized=True):
-    """A group a search, a bar an engine."""
+    """One group per search, one bar per engine."""
     cells = {(kind_of(row), label_of(row)): row for row in rows}
     labels = list(dict.fromkeys(map(label_of, rows)))
     return common.Bars(title,
@@ -108,7 +108,7 @@ def bars_of(title, rows, value, normalized=True):
 
 
 def speed_ups(out, figures, name, kinds, rows, text):
-    """Over one thread and over all; the figures are of what the document has, the published engines and ours beside."""
+    """Speed-ups over one thread and over all; the figures compare the document's engines with ours."""
     if not rows:
         return
     threads = rows[0]["cpu_threads"]
@@ -129,7 +129,7 @@ def speed_ups(out, figures, name, kinds, rows, text):
 
 
 def whole_alphas(rows):
-    """{alpha: time of all searches} of `sss-objects`, of those alphas that have every search that one of them has."""
+    """{alpha: time of all searches} of `sss-objects`, for the alphas that have the complete set of searches."""
     times = {}
     for row in rows.where(engine="sss-objects"):
         times.setdefault(row["alpha"], {})[kind_of(row)] = us(row, "whole_s")
@@ -138,13 +138,13 @@ def whole_alphas(rows):
 
 
 def best_alpha(rows):
-    """Of `sss-objects` the alpha that took least in all searches; None where not every one of ALPHAS has them all."""
+    """The alpha of `sss-objects` with the least time of all searches; None unless all ALPHAS have all searches."""
     times = whole_alphas(rows)
     return min(times, key=times.get) if set(times) == set(ALPHAS) else None
 
 
 def counters_of_pivots(name, counters, text):
-    """Table 4.1 and figure 4.2: what a profiler counted of both distributions."""
+    """Table 4.1 and figure 4.2: the profiler's counts for both distributions."""
     fields = ("sectors", "requests", "device_sectors", "divergent_branches", "threads_an_instruction")
     lines = [[f"`{row['engine']}`, alpha {row['alpha']}", kind_of(row), *(row.get(field) for field in fields)]
              for row in counters.where(data=name, alpha=.66) if is_range(row)]

@@ -7,15 +7,15 @@
 //       [alpha=.4,.5,.66] [batches=5,30,100,200,0] [batch_rounds=40] [cpu=8000] [serial=1000]
 //       [gpus=1] [threads=0] [rounds=5] [part=search|matrix|both] [write=FOLDER]
 //
-// Objects and queries are drawn (bench/metric_objects.hpp). Of words radii are given, of vectors
-// the share of the database in percent that an average query finds. Every answer is held against
-// brute force on the CPU before it is timed, ids and distances. One JSON line an engine, index and
-// kind of search (figures 4.1 to 4.9: evaluations, kernel and whole time, beside the index of the
-// same type on one thread of the CPU, which has the first `serial` queries, and on `threads`, which
-// have the first `cpu`), and one for each size of batch (figure 4.10; 0: all queries; of others the
-// first `batch_rounds`). part=matrix: the edit distances of all pairs, on the device and with the
-// matrix to the host, with a sample held against the CPU; write= keeps words and queries as files
-// for the peer (bench/edit_peer_gpu.py).
+// Objects and queries are sampled at random (bench/metric_objects.hpp). Words have radii; vectors
+// have the percentage of the database that an average query finds. All results are compared with
+// brute force on the CPU, ids and distances, before they are timed. One JSON line per engine, index
+// and kind of search (figures 4.1 to 4.9: evaluations, kernel and whole time, compared with the
+// index of the same type on one thread of the CPU, for the first `serial` queries, and on
+// `threads`, for the first `cpu`), and one per batch size (figure 4.10; 0: all queries; otherwise
+// the first `batch_rounds` batches). part=matrix: the edit distances of all pairs, on the device
+// and with the matrix to the host, with a sample held against the CPU; write= keeps words and
+// queries as files for the peer (bench/edit_peer_gpu.py).
 
 #include "bench/metric_objects.hpp"
 #include "bench/settings.hpp"
@@ -48,7 +48,7 @@ struct task {
   std::string data, metric;
   std::shared_ptr<knn::metric_space const> space = nullptr;
   std::unique_ptr<knn::metric_queries> queries = nullptr;
-  std::unique_ptr<knn::metric_queries> of_threads = nullptr;  // the first ones
+  std::unique_ptr<knn::metric_queries> of_threads = nullptr;  // the first queries
   std::unique_ptr<knn::metric_queries> of_one_thread = nullptr;
   std::vector<std::string> words = {};
   datasets::vectors vectors = {};
@@ -127,7 +127,7 @@ answer ask(context const& ctx, knn::metric_index const& index, knn::metric_queri
 }
 using query_batches = std::vector<std::unique_ptr<knn::metric_queries>>;
 
-/// The first `queries` queries in batches of so many.
+/// Divides the first `queries` queries into batches.
 query_batches batches_of(context const& ctx, task const& given, size_t queries, size_t batch) {
   query_batches batches;
   for (size_t first = 0; first < queries; first += batch) {
@@ -146,7 +146,7 @@ query_batches batches_of(context const& ctx, task const& given, size_t queries, 
 answer ask(context const& ctx, knn::metric_gpu_index const& index, query_batches const& batches,
            kind const& what, knn::metric_gpu_work& work) {
   answer all;
-  // The first answer is moved: where it is the only one, nothing is copied.
+  // The first result is moved: if it is the only one, nothing is copied.
   auto const append = [](auto& to, auto& more) {
     if (to.empty())
       to = std::move(more);
@@ -172,14 +172,14 @@ double median(std::vector<double> times) {
   return times[times.size() / 2];
 }
 
-/// Whether answers of some queries are those of the first of all.
+/// Returns whether the results of some queries equal those of the first of all.
 bool are_first(answer const& some, answer const& all) {
   return some.ids.size() <= all.ids.size() &&
          std::equal(some.ids.begin(), some.ids.end(), all.ids.begin()) &&
          std::equal(some.values.begin(), some.values.end(), all.values.begin());
 }
 
-/// What the CPU takes for an index and a kind of search.
+/// The times of the CPU for an index and a kind of search.
 struct cpu_times {
   double serial_queries_per_s = 0;
   double threads_queries_per_s = 0;
@@ -236,7 +236,7 @@ struct measured_kind {
   answer expected;
 };
 
-/// A row for each size of batch.
+/// One row per batch size.
 void measure_engine(context const& ctx, bench::settings const& chosen, task const& given,
                     knn::metric_gpu_index const& gpu, std::string const& head,
                     measured_kind const& of, cpu_times const& cpu) {
@@ -250,7 +250,7 @@ void measure_engine(context const& ctx, bench::settings const& chosen, task cons
     if (!are_first(found, of.expected) ||
         (queries == given.size() && found.ids.size() != of.expected.ids.size()))
       throw std::logic_error(head + ": found other objects than brute force");
-    // The radii have been learnt, and memory has been taken.
+    // The radii are already computed, and memory is allocated.
     std::vector<double> whole, kernels;
     for (size_t r = 0; r < chosen.number("rounds"); ++r) {
       work = {};
@@ -314,7 +314,7 @@ void measure_matrix(context const& ctx, bench::settings const& chosen, task cons
   auto const layout = knn::lay_out_all(index, knn::word_places::by_length);
   auto const queries = knn::queries_of(layout, given.words);
   size_t const objects = layout.objects;
-  // A matrix of all pairs need not fit the host: some thousand queries go there.
+  // A matrix of all pairs may not fit the host: the matrix of some thousand queries is copied.
   auto const some = knn::queries_of(
       layout,
       {given.words.begin(),

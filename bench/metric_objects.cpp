@@ -16,7 +16,7 @@ using std::size_t;
 
 namespace {
 
-/// One to three times a letter more, less or changed; a letter of UTF-8 stays whole.
+/// Inserts, deletes or replaces a letter one to three times; a letter of UTF-8 stays whole.
 std::string edited(std::string word, random_engine& chance) {
   auto const is_inside = [&](size_t at) {
     return at < word.size() && (static_cast<unsigned char>(word[at]) & 0xC0u) == 0x80u;

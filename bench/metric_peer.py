@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""metric_peer.py PROGRAM OUT --vectors FILE: exact k nearest vectors beside pynear and nmslib, one thread.
+"""metric_peer.py PROGRAM OUT --vectors FILE: exact k nearest vectors compared with pynear and nmslib, one thread.
 
-FILE has SISAP's text, "dimensions rows ...", then the rows. Drawn rows are queries, others the database (l2). The answers of all must
-be those of `rulerank search metric --index-type brute`: the same distances within 1e-5 of themselves, the same
-rows where these distances are apart. Then a JSON line an engine and k goes to OUT: seconds to make the index and to answer all
-queries, the median of --rounds. Needs pynear, nmslib and numpy from PyPI.
+FILE is in SISAP's text format, "dimensions rows ...", then the rows. Random rows are queries, the others the database
+(l2). All results must equal those of `rulerank search metric --index-type brute`: the same distances within 1e-5
+relative, and the same rows unless distances are that close. Then a JSON line per engine and k is written to OUT:
+seconds to make the index and to answer all queries, the median of --rounds. Needs pynear, nmslib and numpy from PyPI.
 """
 
 import os
@@ -49,7 +49,7 @@ def of_nmslib(base, asked, k, method):
 
 
 def same(expected, found):
-    """Whether distances agree, and rows where no other is as far within what floats round."""
+    """Whether distances agree, and rows unless others are equally far within the rounding of floats."""
     distances, rows = expected
     near = 1e-5 * numpy.maximum(distances, 1e-30)
     if found[0].shape != distances.shape or (abs(found[0] - distances) > near).any():

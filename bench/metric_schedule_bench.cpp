@@ -6,17 +6,17 @@
 //       [threads=1,2,4,8] [schedules=local,...] [traffics=high,low] [supersteps=1024] [seconds=0]
 //       [clocked=] [split=1] [seed=1]
 //
-// Objects and queries are drawn (bench/metric_objects.hpp). A radius is given, or one within which
-// share= percent of pairs lie.
+// Objects and queries are sampled at random (bench/metric_objects.hpp). A radius is given, or is
+// the distance that share= percent of pairs do not exceed.
 //
-// Traffic is high (queries come twice as fast as the threads can do them), low (5/6 as fast as they
-// can, that of figure 3.5's example) and figure-3.5 (the same, 2, 1 and 1 a unit in turn). Time is
-// counted (bench/metric_traffic.hpp): its unit is a query's mean number of distances. With
-// seconds=R searches of queries that all wait are timed too, R rounds, the median; clocked=low
-// times traffic as well, on the last of the numbers of threads: its unit is the mean time of a
-// query on one thread, taken before. Before a row is printed its answers are held against those of
-// brute force. One JSON line a row; the name says which fields it has: "index", "counted",
-// "seconds", "clocked", "split".
+// Traffic is high (queries arrive twice as fast as the threads can answer them), low (5/6 of that
+// capacity, as in figure 3.5's example) or figure-3.5 (the same rate, with 2, 1 and 1 queries per
+// unit in turn). Time is simulated (bench/metric_traffic.hpp): its unit is the mean number of
+// distances of a query. With seconds=R, searches of queries that have all arrived are also timed,
+// as the median of R rounds. clocked=low also measures traffic in wall time, with the last number
+// of threads: its unit is the mean time of a query on one thread, measured in advance. Before a row
+// is printed, its results are compared with brute force. One JSON line per row; the name determines
+// its fields: "index", "counted", "seconds", "clocked", "split".
 
 #include "bench/metric_objects.hpp"
 #include "bench/metric_traffic.hpp"
@@ -121,7 +121,7 @@ class measurement {
                       work.efficiency(), work.supersteps, work.messages, work.critical));
   }
 
-  /// Mean seconds of a query on one thread.
+  /// Returns the mean seconds of a query on one thread.
   double unit_seconds(knn::metric_index const& index, double radius) const {
     auto const found = knn::search_range_scheduled(of_threads(1), index, *given_.queries, radius,
                                                    {metric_schedule::local});
@@ -129,7 +129,7 @@ class measurement {
     return found.search_s / static_cast<double>(given_.queries->size());
   }
 
-  /// Of the rounds the one whose end is the median.
+  /// Reports the round with the median end time.
   void clocked(knn::metric_index const& index, double radius, metric_schedule schedule,
                size_t threads, size_t superstep, std::string const& traffic, double unit_s,
                size_t rounds, size_t seed) const {

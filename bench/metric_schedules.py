@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """metric_schedules.py BENCH OUT --words FILE --vectors FILE: figures 3.2 to 3.11 of Barrientos 2011.
 
-Runs metric_schedule_bench (which checks every answer) and writes to OUT its lines, a manifest, tables.md and the figures, for which it
-needs matplotlib. `--part counted` counts, which gives the same on every machine; `--part seconds` times queries that all wait, and low
-traffic on the most threads, a job a type of index, which is for a machine of 16 cores and more that does nothing else; the default does
-both. There `sss` and `m-tree` have half the queries, `mvpt`, which takes longest by far, a quarter and one round. Defaults are a full
-run: 40,000 queries among 51,589 words and 24,000 among 96,000 vectors on 1 to 16 threads. A job that takes more than --limit seconds is
-cut off; its lines until then stay, and the manifest says so. `--tables` draws again from the lines in OUT.
+Runs metric_schedule_bench (which checks every result) and writes to OUT its lines, a manifest, tables.md and the
+figures, which need matplotlib. `--part counted` uses simulated time, with the same results on every machine. `--part
+seconds` measures wall time of queries that have all arrived, and of low traffic on the most threads, one job per type
+of index; it needs an otherwise idle machine with at least 16 cores. The default does both. There, `sss` and `m-tree`
+have half the queries, and `mvpt`, by far the slowest, a quarter and one round. Defaults are a full run: 40,000
+queries among 51,589 words and 24,000 among 96,000 vectors on 1 to 16 threads. A job that takes more than --limit
+seconds is stopped; its lines so far are kept, and the manifest records it. `--tables` draws again from the lines in
+OUT.
 """
 
 import functools
@@ -23,7 +25,7 @@ DEALT = ("local", "bulk-local", "bulk-circular", "hybrid")
 
 
 def jobs_of(a):
-    """Name: arguments of the bench."""
+    """{name: arguments of the benchmark}."""
     threads = ",".join(str(n) for n in a.threads)
     several = ",".join(str(n) for n in a.threads if n > 1)
     words = [f"words={a.words}", "radii=1,2,3", f"queries={a.word_queries}"]
@@ -57,12 +59,12 @@ def of_range(row):
 
 
 def name_of(index, range_name):
-    """Below a bar."""
+    """The label below a bar."""
     return f"{index} {range_name}".replace("r = ", "r")
 
 
 def write_lines(path, panels):
-    """A panel for each (title, [(label, points), ...]) that has points: values by threads."""
+    """Draws a panel of values by threads for each (title, [(label, points), ...]) with points."""
     shown = [common.Lines(title, "threads", [common.Line(*one, *of) for one, *of in zip(series, common.COLOURS, STYLES)])
              for title, series in panels if any(points for _, points in series)]
     if shown:
@@ -70,7 +72,7 @@ def write_lines(path, panels):
 
 
 def write_bars(path, title, groups, labels):
-    """One panel of bars, all at most 1: the normalized figures."""
+    """Draws one panel of bars, all at most 1: the normalized figures."""
     common.draw(path, [common.Bars(title, groups, labels)])
 
 
@@ -237,7 +239,7 @@ def example(rows, out, text):
 
 
 def cores_of(out):
-    """Of the machine that took the seconds; more threads share them."""
+    """The cores of the machine that measured the seconds; further threads share them."""
     manifest = out / "manifest.json"
     files = json.loads(manifest.read_text())["files"] if manifest.exists() else {}
     told = [re.search(r"(\d+) cores", entry["build"]) for name, entry in files.items() if name.startswith("seconds-")]
@@ -245,7 +247,7 @@ def cores_of(out):
 
 
 class Waiting:
-    """Of a data set, queries that all wait, by the clock: high traffic. A case is an index and a radius."""
+    """Wall times of a data set with queries that have all arrived: high traffic. A case is an index and a radius."""
 
     def __init__(self, rows, cores):
         # Of a query: not all indexes are timed on as many.
@@ -265,7 +267,7 @@ class Waiting:
         return row["seconds"] if row else None
 
     def speed_ups(self, case, schedule):
-        """(threads, times as fast as one)"""
+        """(threads, speed-up over one thread)"""
         return [(n, self.alone[case] / self.seconds(case, schedule, n)) for n in self.more if self.seconds(case, schedule, n)]
 
     def range_of(self, case):
@@ -287,7 +289,7 @@ def seconds_of_schedules(waiting, data, out, text):
 
 
 def speed_ups(waiting, data, out, text):
-    """Figure 3.7, of the largest radius that was got through."""
+    """Figure 3.7, for the largest completed radius."""
     radius = max(case[1] for case in waiting.cases)
     cases = [case for case in waiting.cases if case[1] == radius]
     lines = []
@@ -325,7 +327,7 @@ def seconds_of_split(waiting, splits, data, out, text):
 
 
 def in_seconds(rows, out, text):
-    """Figures 3.3, 3.7 and 3.10 by the clock."""
+    """Figures 3.3, 3.7 and 3.10 in wall time."""
     cores = cores_of(out)
     for data in rows.values("data"):
         some = rows.where(data=data)
@@ -337,7 +339,7 @@ def in_seconds(rows, out, text):
 
 
 def low_traffic(rows, out, text):
-    """Figure 3.4 by the clock."""
+    """Figure 3.4 in wall time."""
     for data in rows.values("data"):
         some = rows.where(data=data, row="clocked", superstep=1024)
         schedules = some.values("schedule")

@@ -20,7 +20,7 @@ namespace {
 
 class traffic_clock final : public knn::query_clock {
  public:
-  /// Keeps a reference to `traffic`. The search begins when the clock is made.
+  /// `traffic` must outlive the clock. The search begins when the clock is made.
   traffic_clock(query_traffic const& traffic, std::size_t threads)
       : traffic_(traffic), threads_(threads), response_(traffic.arrival.size()) {}
 
@@ -33,7 +33,7 @@ class traffic_clock final : public knn::query_clock {
       threads_[thread].time = std::max(threads_[thread].time, time);
       return;
     }
-    constexpr double most = 0.05;  // s, until the next look at `stops`
+    constexpr double most = 0.05;  // seconds until `stops` is called again
     for (double left = 0; !stops();
          std::this_thread::sleep_for(std::chrono::duration<double>(left))) {
       left = std::min(time * traffic_.unit - watch_.seconds(), most);
@@ -76,7 +76,7 @@ class traffic_clock final : public knn::query_clock {
  private:
   struct alignas(64) at_thread {
     double time = 0;
-    double end = 0;  // its last answer
+    double end = 0;  // time of its last answer
     std::vector<double> in_unit;
 
     void add(double when, double evaluations) {

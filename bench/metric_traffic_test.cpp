@@ -16,7 +16,8 @@
 
 #include <gtest/gtest.h>
 
-// Simulated traffic of metric search: the published figure, and a stop while a query is awaited.
+// Simulated traffic of metric search: the published figure, and an interruption while the search
+// waits for a query.
 namespace rulerank::inline v0::bench::metric_traffic_test {
 namespace {
 
@@ -24,7 +25,7 @@ using namespace knn;
 using namespace knn::testing_tools;
 using enum metric_schedule;
 
-/// Distances to objects are units of work: of query q 4 - q % 4.
+/// Distances to objects are units of work; query q has 4 - q % 4.
 struct work_of_queries final : metric_queries {
   struct units final : distances_from {
     explicit units(double one) : work(one) {}
@@ -39,7 +40,8 @@ struct work_of_queries final : metric_queries {
   }
 };
 
-/// A unit of work is so many distances, each a task of its own; the first generates all others.
+/// Each unit of work is a separate task with this many distances; the first task generates all
+/// others.
 class equal_tasks final : public metric_structure {
  public:
   static constexpr std::size_t a_unit = 64;
@@ -58,10 +60,11 @@ class equal_tasks final : public metric_structure {
   std::size_t size() const override { return 1; }
 };
 
-/// Figure 3.5 of Barrientos 2011, its right half: four threads, queries of 4, 3, 2 and 1 units of
-/// work by turns, of which 2, 1 and 1 come at the beginning of a unit of time. Dealt in turn, local
-/// leaves all long ones to the first thread, and ends after 12 units. In tasks for all threads the
-/// 30 units of work end within the ninth, at 8.5: no work is there from 2.5 to 3 and from 5.5 to 6.
+/// Figure 3.5 of Barrientos 2011, right half: four threads; queries of 4, 3, 2 and 1 units of work
+/// in turn, of which 2, 1 and 1 arrive at the beginning of a unit of time. With local, the first
+/// thread gets all long queries, and the search ends after 12 units. Divided into tasks for all
+/// threads, the 30 units of work end within the ninth unit, at 8.5: there is no work from 2.5 to 3
+/// and from 5.5 to 6.
 TEST(metric_traffic, is_figure_3_5) {
   exclusion const rule(distance_rounding{});
   equal_tasks const structure;
@@ -83,7 +86,7 @@ TEST(metric_traffic, is_figure_3_5) {
     EXPECT_EQ(work.evaluations, (std::vector<std::uint64_t>{12 * 64, 9 * 64, 6 * 64, 3 * 64}));
     EXPECT_EQ(work.efficiency(), 30. / 12 / 4);
     EXPECT_EQ(work.response, (std::vector<double>{4, 3, 2, 1, 5, 3, 2, 1, 6, 3, 2, 1}));
-    // Two, three and four threads work by turns, then one.
+    // Two, three and four threads work in turn, then one.
     EXPECT_DOUBLE_EQ(unit_efficiency(work), (3 * (2 + 3 + 4) + 3) / 4. / 12);
   }
   traffic_work const dealt = run(bulk_circular);
@@ -120,7 +123,7 @@ TEST(metric_traffic, efficiency_of_units_is_the_mean_over_the_largest) {
   EXPECT_NEAR(unit_efficiency(traffic), (1 + .5 + .5) / 3, 1e-15);
 }
 
-/// The second query comes in an hour.
+/// The second query arrives after an hour.
 TEST(metric_traffic, stops_while_a_query_is_awaited) {
   auto const space = std::make_shared<word_space>(drawn_words(400, 1, 9));
   metric_index const index(of_threads(1), space, {metric_index_type::m_tree});

@@ -2,10 +2,10 @@
 //
 //   mine_bench FILE KIND ENGINE THREADS SUPPORT...
 //
-// FILE has FIMI's form, SUPPORT is a count. A line of JSON each: itemsets, seconds of the clock and
-// of the processor: of reading, of mining into the library's list, and of mining with every
-// itemset's items and support written into one array behind it (`list_cpu_s`). `checksum` is the
-// sum of a hash of each itemset. mine_peer.py sets them beside other miners'.
+// FILE is in FIMI's format, SUPPORT is a count. One line of JSON per support: the number of
+// itemsets; wall time and CPU time in seconds of reading, of mining into the library's list, and of
+// mining followed by writing every itemset's items and support into one array (`list_cpu_s`).
+// `checksum` is the sum of a hash of each itemset. mine_peer.py compares them with other miners.
 #include "core/context.hpp"
 #include "core/machine.hpp"
 #include "datasets/transactions.hpp"
@@ -34,7 +34,7 @@ struct seconds {
   double cpu = 1e300;
 };
 
-/// The best of some rounds, which one each of `work` takes.
+/// Returns the best of some rounds of `work`.
 template <class Work>
 seconds best_of(Work&& work) {
   seconds best;
@@ -57,7 +57,7 @@ std::uint64_t mixed(std::uint64_t x) {
   return x ^ (x >> 31U);
 }
 
-/// Of itemsets in any order, items in any order; as mine_borgelt.c has it.
+/// Independent of the order of itemsets and of items; the same as in mine_borgelt.c.
 std::uint64_t checksum_of(rules::itemset_list const& found, datasets::transactions const& data) {
   std::vector<std::uint64_t> of_item;
   for (std::string const& name : data.names) of_item.push_back(mixed(std::stoull(name)));
@@ -70,7 +70,7 @@ std::uint64_t checksum_of(rules::itemset_list const& found, datasets::transactio
   return sum;
 }
 
-/// Itemsets one after the other: size, items, support. Grows as mine_borgelt.c's does, in place.
+/// Concatenated itemsets: size, items, support. Grows in place, as in mine_borgelt.c.
 class array_of_itemsets {
  public:
   explicit array_of_itemsets(rules::itemset_list const& found) {

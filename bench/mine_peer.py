@@ -1,21 +1,20 @@
 #!/usr/bin/env python3
-"""The miner beside Borgelt's eclat, fpgrowth, sam and relim: the same files, one run, one thread.
+"""The miner compared with Borgelt's eclat, fpgrowth, sam and relim: the same files, one run, one thread.
 
 usage: mine_peer.py MINE_BENCH BORGELT DATA OUT_FOLDER [--rounds 5] [--turns 3]
 
-DATA holds chess.dat, mushroom.dat and T10I4D100K.dat in FIMI's form; `baskets`, a drawn shape of
-88,000 baskets of 16,000 items, is written into OUT_FOLDER and removed. BORGELT is mine_borgelt, or
-the folder of pyfim's unpacked source package (pip download --no-binary :all: pyfim), of which it is
-then built with cc -O3.
+DATA contains chess.dat, mushroom.dat and T10I4D100K.dat in FIMI's format; `baskets`, a synthetic set of 88,000
+baskets of 16,000 items, is written to OUT_FOLDER and removed. BORGELT is mine_borgelt, or the folder of pyfim's
+unpacked source package (pip download --no-binary :all: pyfim), from which it is then built with cc -O3.
 
-For each set and three supports the itemsets of all programs are compared first (by their number and
-a checksum of the sets and their supports). Then all mine what lies in memory already, in turn, in
-seconds of the processor, the best of ROUNDS counting in each of TURNS turns:
+For each set and three supports, the itemsets of all programs are first compared (by their number and a checksum of
+the sets and their supports). Then all mine data in memory, alternately, in CPU seconds; the best of ROUNDS counts in
+each of TURNS turns:
 
   list   every itemset, its items and its support, into one array; the number to quote
   ours   ours into the library's list, a prefix tree; theirs counting itemsets by size, making none
 
-A ratio is the fastest of the four over ours, in a turn: median, least, largest over the turns.
+A ratio is the time of the fastest of the four divided by ours, in one turn: median, least and largest over the turns.
 Writes results.jsonl, tables.md and manifest.json.
 """
 
@@ -33,7 +32,7 @@ PARTS = {"util": ("arrays", "memsys", "symtab", "random", "sigint"), "math": ("c
 
 
 def built(source, folder):
-    """mine_borgelt, of pyfim's sources."""
+    """Builds mine_borgelt from pyfim's sources."""
     program = folder / "mine_borgelt"
     common.call("cc", "-O3", "-w", *(f"-D{m}" for m in MACROS), *(f"-I{source / p / 'src'}" for p in PARTS),
                 *(source / p / "src" / f"{name}.c" for p, names in PARTS.items() for name in names),
@@ -63,7 +62,7 @@ def mixed(x):
 
 
 def same(ours, theirs, everywhere, transactions):
-    """Whether the itemsets are the same; a set of one item that all transactions hold may be missing."""
+    """Whether the itemsets are the same; a set of one item that occurs in all transactions may be missing."""
     missing = ours["itemsets"] - theirs["itemsets"]
     gap = (ours["checksum"] - theirs["checksum"]) % 2 ** 64
     if missing == 0:

@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
-"""How long a job over MPI ranks lives on when one of its ranks is killed.
+"""How long a job over MPI ranks survives when one of its ranks is killed.
 
     mpi_deaths.py PROGRAM OUT_FOLDER [--ranks 2,4] [--kills 5] [--size 20] [--only rank,reduce,...]
 
-Each verb that writes files, with the inputs of the tests `size` times as large (tests/cli/over_ranks.py), and a search that takes minutes, of
-which 5 seconds are looked at. A job runs once to its end; then, again and again, a rank of it is killed by SIGKILL at a moment drawn evenly
-from that time. Seconds are from the kill until mpirun has ended and no rank runs any more. A job that ended by itself before its kill counts as
-such. A job that lives for 30 s, outputs that are missing where it ended well, and one that is neither whole nor absent end the bench.
+Runs each verb that writes files, with the inputs of the tests enlarged `size` times (tests/cli/over_ranks.py), and
+the first 5 seconds of a search that takes minutes. A job runs once to its end; then one of its ranks is killed by
+SIGKILL, repeatedly, at a uniformly random moment of that time. Seconds are from the kill until mpirun has ended and
+no rank is running. A job that ended before its kill is reported as such. The benchmark fails if a job survives for 30
+s, if outputs of a successful job are missing, and if an output is neither complete nor absent.
 
-Writes rows.jsonl (a line a kill), manifest.json and deaths.md: of each verb and number of ranks the kills, the median and the longest.
+Writes rows.jsonl (one line per kill), manifest.json and deaths.md: the kills, the median and the maximum for each
+verb and number of ranks.
 """
 
 import contextlib
@@ -32,13 +34,13 @@ SECONDS = 5
 
 
 class Jobs(OverRanks):
-    """The lines, in a folder of their own."""
+    """The jobs, in a separate folder."""
 
     def runTest(self):
-        """Not a test: what starts and watches jobs is used."""
+        """Not a test; only the functions that start and watch jobs are used."""
 
     def lines(self, size):
-        """(name, line, outputs) of each job; of the one that does not end within SECONDS none."""
+        """(name, arguments, outputs) of each job; no outputs for the job that does not end within SECONDS."""
         for line, *outputs in (*self.lines_of_verbs(size=size), ([*self.PIPELINE, "--out-dir", "of"], "of/table.md")):
             yield " ".join(line[:2]) if line[0] == "search" else line[0], [*line, "--threads", 1], outputs
         self.file("all.txt", letor(5, 3 * size, 12))
@@ -54,7 +56,7 @@ class Jobs(OverRanks):
                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def killed(self, ranks, line, after, victim):
-        """(Seconds until the job was gone, its code); None: it had ended before."""
+        """(seconds until the job ended, its exit code); None if it had ended before."""
         job = self.begun(ranks, line)
         there = self.ranks_of(job, ranks)
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -79,7 +81,7 @@ class Jobs(OverRanks):
 
 
 def seconds_of(jobs, ranks, line):
-    """From when all ranks are there to the end."""
+    """Seconds from the start of all ranks to the end."""
     job = jobs.begun(ranks, line)
     jobs.ranks_of(job, ranks)
     begin = time.monotonic()
@@ -89,7 +91,7 @@ def seconds_of(jobs, ranks, line):
 
 
 def taken(jobs, outputs):
-    """The outputs that are there, which are removed, and what an --out-dir has beside."""
+    """Removes the existing outputs and returns them, with other files in an --out-dir."""
     found = jobs.taken(*(name for name in outputs if (jobs.folder / name).exists()))
     shutil.rmtree(jobs.folder / "of", ignore_errors=True)
     return found

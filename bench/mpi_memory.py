@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""What each MPI rank holds of its inputs: mpi_memory.py PROGRAM OUT
+"""The memory of each MPI rank for its inputs: mpi_memory.py PROGRAM OUT
 
-Draws a collection of each kind and searches it over 1, 2 and 4 ranks, shared out by queries and by collection; draws
-documents with features and reduces them over 1, 2 and 4 ranks, and ranks them by a model. Writes the ranks' peak memory
-as the program's manifests say it: OUT/results.json, OUT/table.md, OUT/manifest.json. Ends with 1 where a run writes
-other bytes than one process.
+Generates a collection of each kind and searches it over 1, 2 and 4 ranks, divided by queries and by collection;
+generates documents with features, reduces them over 1, 2 and 4 ranks, and ranks them by a model. Writes the ranks'
+peak memory from the program's manifests: OUT/results.json, OUT/table.md, OUT/manifest.json. Exits with 1 if a run
+writes other bytes than one process.
 """
 
 import json
@@ -28,7 +28,7 @@ def npy(path, rows, draw):
 
 
 def documents(path, count, draw):
-    """Words by a law of Zipf's kind: of 200,000, the r-th as often as the logarithm of a random number says."""
+    """Random words out of 200,000 with a Zipf-like distribution: the rank is the exponential of a random number."""
     with path.open("w") as file:
         for d in range(count):
             words = (f"w{int(200_000 ** draw.random())}" for _ in range(60))
@@ -56,7 +56,7 @@ PARTS = tuple((ranks, "lines") for ranks in (1, 2, 4))
 
 
 def jobs(folder, program, draw):
-    """(name, the input that is measured, the program's arguments, how over how many ranks) of each job."""
+    """(name, measured input, arguments of the program, division for each number of ranks) of each job."""
     for make, stem, count in ((npy, "npy", ROWS), (documents, "tsv", DOCUMENTS), (words, "txt", WORDS)):
         make(folder / f"base.{stem}", count, draw)
         make(folder / f"asked.{stem}", QUERIES, draw)

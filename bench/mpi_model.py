@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A model of what a job over MPI ranks costs, fitted to the rows of mpi_scaling.py, and what large work needs by it.
+"""A model of the cost of a job over MPI ranks, fitted to the rows of mpi_scaling.py, and its predictions for large work.
 
     mpi_model.py ROWS_FOLDER OUT_FOLDER [--machine-threads 16] [--machine-memory 256] [--latency-us 50] [--bandwidth-gb 1]
                      [--beyond ROWS_FOLDER]
@@ -8,14 +8,16 @@ A job j of work W (documents; for searches texts or rows times queries) on r ran
 
     a_j + b_j W + c_j W / t + d_j W / (r t) + L exchanges + bytes / B   seconds:
 
-start, what every rank does with one thread, what every rank does with all threads, what is shared out, latency and bandwidth, the last two
-the same for all jobs. None is negative; the sum of squared relative errors is the least. Where the size of a job was doubled and the time
-of one rank with one thread more than doubled, W is raised to the power that says so. Memory of a rank: m_j + n_j W + p_j W / r.
+start, work of every rank with one thread, work of every rank with all threads, divided work, latency and bandwidth;
+the last two are the same for all jobs. All coefficients are nonnegative and minimize the sum of squared relative
+errors. If doubling the size of a job more than doubled the time of one rank with one thread, W is raised to the
+corresponding power. Memory of a rank: m_j + n_j W + p_j W / r.
 
-The runs with the most ranks at the largest size are held out; the error on them is told beside that of the fit, and that of the fit to all rows on
-the rows of --beyond, which may be of larger sizes. What large work needs is then
-computed for machines of so many threads and GiB, a rank each, with a network of that latency and bandwidth in the place of L and B, which are
-those of one host's memory. These are extrapolations, far beyond the runs; the held-out error is not theirs.
+The runs with the most ranks at the largest size are held out. The output has the error on them and on the fitted
+rows, and the error of a fit to all rows on the rows of --beyond, which may have larger sizes. The predictions are for
+machines with the given threads and GiB, one rank each, in a network with the given latency and bandwidth instead of L
+and B, which are those of one host's memory. They extrapolate far beyond the runs; the held-out error does not apply
+to them.
 """
 
 import json
@@ -31,7 +33,7 @@ GIB = 2.0**30
 
 
 def least_squares(rows, seconds):
-    """The nonnegative x for which the relative errors of rows . x are least: coordinate descent on the normal equations."""
+    """The nonnegative x that minimizes the relative errors of rows . x, by coordinate descent on the normal equations."""
     columns = len(rows[0])
     scaled = [[value / one for value in row] for row, one in zip(rows, seconds)]
     norms = [math.sqrt(sum(row[c] ** 2 for row in scaled)) or 1.0 for c in range(columns)]
@@ -53,7 +55,7 @@ def least_squares(rows, seconds):
 
 
 def powers(rows):
-    """Of each job the power of its work."""
+    """The power of the work of each job."""
     found = {}
     for job in {row["job"] for row in rows}:
         one = sorted((row["work"], row["seconds"]) for row in rows if row["job"] == job and row["ranks"] == 1
@@ -104,7 +106,7 @@ def summary(of):
 
 
 def label_from(model, rows, documents, hours, a):
-    """Machines for reduce on so many documents within so many hours, each with all of them."""
+    """Machines to reduce this many documents within this many hours; each holds all documents."""
     row = max((row for row in rows if row["job"] == "reduce"), key=lambda row: (row["ranks"], row["work"]))
     start, alone, threaded, shared = model.of_job("reduce")
     work = documents ** model.powers["reduce"]

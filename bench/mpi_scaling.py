@@ -1,28 +1,32 @@
 #!/usr/bin/env python3
-"""How the work over MPI ranks scales on one host: ranks x threads, at two sizes of each job, and what the ranks exchange.
+"""How work over MPI ranks scales on one host: ranks × threads, at two sizes of each job, and the data that ranks
+exchange.
 
     mpi_scaling.py PROGRAM OUT_FOLDER [--preset short|long] [--ranks 1,2,4] [--threads 1,4] [--sizes 1,0.5] [--scale 1.0] [--rounds 3]
                        [--seconds S] [--only text,text-parts,dense,rank,reduce,experiment,mine,tune] [--copies-size 0.5|--no-copies]
                        [--inputs FOLDER]
 
-Draws the inputs. text: collections of rcv1's shape (78 different words a text, drawn by Zipf's law from 134,914 words), text-parts: the same
-with an index in four parts, of which a rank has one or more. dense: rows of 784 bytes. rank, reduce, experiment, tune: documents of web10k's
-131 features (web10k has 1.2 million in five folds). mine: transactions of 12 of 400 items. Preset short: jobs of seconds, collections drawn
-smaller, four folds. long: jobs of half a minute or more on one rank of one thread: rcv1's 804,414 texts; web10k's 240,000 documents of a test
-set ranked by as many as sampling chose there, 2,101; five folds. A size multiplies the rows, texts and documents, not the queries of a
-search. Each rank has `threads` threads and as many cores of its own (--map-by slot:PE=K --bind-to core); what needs more cores than the machine
-has is left out. Rounds take turns, and in them the numbers of threads, so that a slow minute of the machine meets all ranks alike. A second
-call with the same OUT_FOLDER does what is left; --seconds ends a call before the first run behind that time.
+Generates the inputs. text: collections of rcv1's shape (78 distinct words per text, by Zipf's law from 134,914
+words). text-parts: the same with an index in four parts; each rank has one or more. dense: rows of 784 bytes. rank,
+reduce, experiment, tune: documents with web10k's 131 features (web10k has 1.2 million in five folds). mine:
+transactions of 12 of 400 items. Preset short: jobs of seconds, smaller collections, four folds. long: jobs of at
+least half a minute on one rank with one thread: rcv1's 804,414 texts; web10k's 240,000 documents of a test set,
+ranked by the 2,101 documents that sampling chose there; five folds. A size multiplies the rows, texts and documents,
+but not the queries of a search. Each rank has `threads` threads and the same number of cores (--map-by slot:PE=K
+--bind-to core); combinations that need more cores than the machine has are skipped. Rounds alternate between all
+combinations, so that a slow minute of the machine affects all equally. Another call with the same OUT_FOLDER does the
+remaining runs; --seconds starts no run after that time.
 
-What the machine itself loses where many of its cores work is told apart: at one size (--copies-size, default the smallest), with a thread
-each, as many copies of one process as there are ranks at most run at once, bound as ranks are. They exchange nothing, and would take the time
-of one on cores that share nothing.
+The machine's own losses with many active cores are measured separately: at one size (--copies-size, default the
+smallest), with one thread each, as many copies of one process as the largest number of ranks run at once, bound like
+ranks. They exchange nothing, and would take as long as a single process on independent cores.
 
-Writes rows.jsonl (a line a run), copies.jsonl, manifest.json and scaling.md: the least seconds of the rounds, of each column by itself, as
-what else a host does only adds time; efficiency (the seconds of one rank with the same threads over those of N ranks and N) of the whole
-command and of the stage that is shared out, the first rank's other seconds, waiting for ranks that are later included, bytes that each rank
-has been told for a query (text, dense, rank) and for an exchange (of reduce mostly one an iteration), and the most memory of a rank. An
-answer that is not one rank's ends it.
+Writes rows.jsonl (one line per run), copies.jsonl, manifest.json and scaling.md. Seconds are the minimum over rounds,
+separately for each column, because other load on a host only adds time. efficiency: the seconds of one rank with the
+same threads, divided by N times those of N ranks, for the whole command and for the divided stage. Further columns:
+the first rank's other seconds, including waiting for later ranks; bytes that each rank receives per query (text,
+dense, rank) and per exchange (for reduce mostly one per iteration); and the largest memory of a rank. The benchmark
+fails if a result differs from that of one rank.
 """
 
 import collections
@@ -54,7 +58,7 @@ PARTS = 4
 
 
 def physical_cores():
-    """Cores that this process may run on; of a core with two hardware threads one."""
+    """Cores that this process may use, with one hardware thread of each."""
     found = set()
     for cpu in os.sched_getaffinity(0):
         topology = pathlib.Path(f"/sys/devices/system/cpu/cpu{cpu}/topology")
@@ -71,7 +75,7 @@ def sample(program, folder, name, documents, *more):
 
 
 def texts_from(piece):
-    """Lines of texts, by Zipf's law: their first number, how many, the seed, the words there are."""
+    """Random lines of texts by Zipf's law, given their first number, their count, the seed and the number of words."""
     first, count, seed, words = piece
     dice = random.Random(f"{seed} {first}")
     names, sums = [f"w{word}" for word in range(words)], list(itertools.accumulate(1 / rank for rank in range(1, words + 1)))
@@ -80,7 +84,7 @@ def texts_from(piece):
 
 
 def draw_texts(path, count, dice, words=134914):
-    """A piece at a time on each core; the same texts on any number of them."""
+    """Generates texts in pieces on all cores; the result does not depend on their number."""
     size, seed = 5000, dice.random()
     pieces = [(first, min(size, count - first), seed, words) for first in range(0, count, size)]
     with multiprocessing.Pool(min(len(pieces), len(os.sched_getaffinity(0)))) as pool, open(path, "w", encoding="ascii") as out:
@@ -100,7 +104,7 @@ def draw_transactions(path, count, draw):
 
 
 def draw_collection(program, folder, name, count, dice):
-    """Texts, their queries and an index of one file (text) or in parts."""
+    """Generates texts, their queries and an index in one file (text) or in parts."""
     if not (folder / "topics.tsv").exists():
         draw_texts(folder / "docs.tsv", count["text"], dice)
         draw_texts(folder / "topics.tsv", count["text-queries"], dice)
@@ -111,7 +115,7 @@ def draw_collection(program, folder, name, count, dice):
 
 
 def draw(program, folder, size, scale, preset, only):
-    """The inputs of a size, once; how many of each."""
+    """Generates the inputs of a size once; returns their numbers."""
     dice = random.Random(f"{size} {scale}")
     full = PRESETS[preset]
     grows = [name for name in full if name not in ("chosen", "folds") and not name.endswith("queries")]
@@ -166,7 +170,7 @@ def jobs(folder, count, only):
 
 
 def digest(path):
-    """Of a file, or of all files of a folder but its manifest, which has times."""
+    """The digest of a file, or of all files of a folder except its manifest, which contains times."""
     files = sorted(one for one in path.rglob("*") if one.is_file() and one.name != "manifest.json") if path.is_dir() else [path]
     total = hashlib.sha256()
     for one in files:
@@ -201,7 +205,7 @@ def run(program, folder, job, ranks, threads):
 
 
 def run_copies(program, folder, job, copies):
-    """One process of one thread so often at once, each with outputs of its own: not ranks, as the environment says of each that it is alone."""
+    """Runs copies of a process with one thread at once, each with separate outputs; the environment says that each is alone, so they are not ranks."""
     for copy in range(copies):
         remove(folder / f"out.{copy}")
     alone = 'r=$OMPI_COMM_WORLD_RANK; export OMPI_COMM_WORLD_SIZE=1; exec "$0" "$@" "out.$r" --manifest "manifest.$r"'
@@ -220,7 +224,7 @@ def run_copies(program, folder, job, copies):
 
 
 def best(rows):
-    """A row for each job, size, ranks and threads: the least seconds, the largest memory."""
+    """One row for each job, size, ranks and threads: the minimum seconds, the maximum memory."""
     groups = collections.defaultdict(list)
     for row in rows:
         groups[row["job"], row["size"], row["threads"], row["ranks"]].append(row)
@@ -257,7 +261,7 @@ def markdown(rows):
 
 
 def markdown_of_copies(rows, copies):
-    """What is lost where nothing is exchanged."""
+    """The losses without any exchange."""
     told = [row for row in best(rows) if row["threads"] == 1 and row["ranks"] == 1]
     groups = collections.defaultdict(list)
     for row in copies:
@@ -272,7 +276,7 @@ def markdown_of_copies(rows, copies):
 
 
 class Log:
-    """The runs so far, of this call and those before, and the time of this call."""
+    """The runs of this and earlier calls, and the time of this call."""
 
     def __init__(self, out, seconds):
         self.begin, self.seconds, self.left = time.monotonic(), seconds, 0
@@ -286,7 +290,7 @@ class Log:
         return row["job"], row["size"], row.get("threads"), row[kind], row["round"]
 
     def add(self, kind, row, make):
-        """The run of that row, if it is still to be done and there is time."""
+        """Does the run of this row, unless it is done or there is no time."""
         if (kind, *self.key(kind, row)) in self.there:
             return
         if time.monotonic() - self.begin > self.seconds:

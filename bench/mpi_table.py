@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Cordeiro 2023, Table 5.1, on the CPU in shape: the published search on a cluster, `mpi-knn`, beside `flat`, on as many cores.
+"""Cordeiro 2023, Table 5.1, on the CPU: the published cluster search, `mpi-knn`, compared with `flat` on the same number
+of cores.
 
     mpi_table.py PROGRAM OUT_FOLDER --ranks N [--rows 700000] [--queries 512,1024,2048,4096,8192] [--rounds 3]
 
-Rows of 128 floats between 0 and 1 are drawn, k = 32, l2. `mpi-knn` is N ranks of one thread each, `flat` one process of N threads. The
-rounds take turns. Writes rows.jsonl (a line a run), manifest.json and table.md: the medians of the stage `search`, in which rows and
-queries are in memory, and of the whole command. `mpi-knn` sums in single precision: a row whose distance is within .001 % of the
-neighbour's that `flat` has in its place is as good; another one ends the run. Needs numpy.
+Generates rows of 128 floats between 0 and 1; k = 32, l2. `mpi-knn` has N ranks of one thread each, `flat` one process
+with N threads; rounds alternate. Writes rows.jsonl (one line per run), manifest.json and table.md: the medians of the
+stage `search`, which begins with rows and queries in memory, and of the whole command. `mpi-knn` sums in single
+precision: a row is accepted if its distance is within .001 % of that of the neighbour that `flat` has in its place;
+any other row fails the run. Needs numpy.
 """
 
 import itertools
@@ -23,7 +25,7 @@ DIMENSIONS, K = 128, 32
 
 
 def draw(path, count, dice):
-    """An .fbin file: two 32-bit numbers and the values."""
+    """Writes a random .fbin file: two 32-bit numbers and the values."""
     with open(path, "wb") as out:
         numpy.array([count, DIMENSIONS], "<u4").tofile(out)
         dice.random((count, DIMENSIONS), "f4").tofile(out)

@@ -31,18 +31,18 @@ TRIED = {"loss": ("ndcg", "softmax"), "inputs": ("all", "query"), "layers": ((16
 TRIALS = 20
 ROUNDS, PATIENCE = 100, 15
 STEPS = 8  # of a round
-TEMPERATURE = 0.1  # of the ranks that stand in for ranks in NDCG
+TEMPERATURE = 0.1  # of the sigmoid that smooths ranks in NDCG
 
 
 def settings():
-    """The first values, then others in a drawn order."""
+    """The first values, then the others in random order."""
     first, *others = itertools.product(*TRIED.values())
     order = numpy.random.default_rng(17).permutation(len(others))[:TRIALS - 1]
     return [dict(zip(TRIED, of)) for of in (first, *(others[n] for n in order))]
 
 
 class Part:
-    """Labels and values of a file; a feature that is not listed is 0, NULL is NaN."""
+    """Labels and values of a file; unlisted features are 0, NULL is NaN."""
 
     def __init__(self, path, features=None):
         documents = list(common.letor(path))
@@ -56,7 +56,7 @@ class Part:
         self.queries = [slice(end - size, end) for end, size in zip(ends, self.sizes)]
 
     def within_queries(self):
-        """z-scores in the query, as those of the member `linear`: 0 where all values are equal, and where one is missing."""
+        """z-scores within the query, as for the member `linear`: 0 if all values are equal, and for missing values."""
         out = numpy.zeros_like(self.values)
         for q in self.queries:
             values, present = self.values[:, q], ~self.missing[:, q]
@@ -71,7 +71,7 @@ class Part:
         return numpy.sign(self.values) * numpy.log1p(numpy.abs(self.values))
 
     def within(self, train):
-        """z-scores of logarithms among all training documents."""
+        """z-scores of logarithms over all training documents."""
         of, own = train.logarithms(), self.logarithms()
         count = numpy.maximum((~train.missing).sum(1, keepdims=True), 1)
         mean = numpy.nansum(of, 1, keepdims=True) / count
@@ -81,18 +81,18 @@ class Part:
 
 
 def softmax_loss(scores, labels):
-    """The cross entropy of the labels' shares and the softmax of a query's scores, and its gradient."""
+    """The cross entropy between the labels' shares and the softmax of a query's scores, and its gradient."""
     powers = numpy.exp(scores - scores.max())
     chances, share = powers / powers.sum(), labels / labels.sum()
     return float(-(share * numpy.log(chances + 1e-30)).sum()), chances - share
 
 
 def ndcg_loss(scores, labels):
-    """Less NDCG by smooth ranks (Qin, Liu and Li, Information Retrieval 13, 2010) of a query, and its gradient."""
+    """Minus the NDCG of a query with smooth ranks (Qin, Liu and Li, Information Retrieval 13, 2010), and its gradient."""
     gains = 2 ** labels - 1
     ideal = (numpy.sort(gains)[::-1] / numpy.log2(numpy.arange(len(gains)) + 2)).sum()
     apart = (scores[None, :] - scores[:, None]) / TEMPERATURE
-    above = 0.5 * (1 + numpy.tanh(0.5 * apart))  # [i, j]: how far j stands above i
+    above = 0.5 * (1 + numpy.tanh(0.5 * apart))  # [i, j]: how far j ranks above i
     ranks = above.sum(1) + 0.5  # the document itself counts 1/2
     by_rank = gains / ideal * numpy.log(2) / ((1 + ranks) * numpy.log(1 + ranks) ** 2)
     slopes = above * (1 - above) * (by_rank / TEMPERATURE)[:, None]
@@ -103,7 +103,7 @@ LOSSES = {"softmax": softmax_loss, "ndcg": ndcg_loss}
 
 
 class Networks:
-    """A network a feature, all of one shape; the arrays have a row a feature."""
+    """One network per feature, all of one shape; arrays have a row per feature."""
 
     def __init__(self, features, layers, engine):
         first, second = layers
@@ -116,11 +116,11 @@ class Networks:
                         "missing": drawn(1, deviation=0)}
 
     def scores(self, values, missing, dropout=0.0, engine=None):
-        """Scores, and what gradients needs of this pass."""
+        """Scores, and the state that `gradients` needs."""
         w = self.weights
 
         def kept(units):
-            """Units that are not dropped, scaled by what the others would have added."""
+            """A dropout mask, scaled to keep the expected sum."""
             if dropout:
                 drawn = numpy.frombuffer(engine.bytes(units.size), numpy.uint8).reshape(units.shape)
                 units *= (drawn >= round(256 * dropout)) * numpy.float32(1 / (1 - dropout))
@@ -132,7 +132,7 @@ class Networks:
         return parts.sum(0), (values, missing, first, second, dropout)
 
     def gradients(self, by_score, passed):
-        """Of the weights, from the gradient of the scores. A unit that is dropped is 0, as one that is off."""
+        """The gradients of the weights, from that of the scores. Dropped units are 0, like inactive ones."""
         values, missing, first, second, dropout = passed
         scale = numpy.float32(1 / (1 - dropout))
         w, by_part = self.weights, numpy.where(missing, 0, by_score)[:, None, :].astype(numpy.float32)
@@ -144,7 +144,7 @@ class Networks:
 
 
 class Adam:
-    """Kingma and Ba, ICLR 2015, with decay of the weights beside the step (Loshchilov and Hutter, ICLR 2019)."""
+    """Adam with decoupled weight decay (Kingma and Ba, ICLR 2015; Loshchilov and Hutter, ICLR 2019)."""
 
     def __init__(self, weights, rate, decay):
         self.weights, self.rate, self.decay, self.steps = weights, rate, decay, 0
@@ -163,7 +163,7 @@ class Adam:
 
 
 def mean_precision(scores, part):
-    """MAP, with equal scores in the order of the file: to stop by, not to report."""
+    """MAP, with ties in file order: for early stopping, not for reports."""
     found = []
     for q in part.queries:
         relevant = (part.labels[q] > 0)[numpy.argsort(-scores[q], kind="stable")]
@@ -173,7 +173,7 @@ def mean_precision(scores, part):
 
 
 def one_round(networks, optimizer, setting, inputs, train, engine):
-    """Once over the training queries that have something to order."""
+    """One pass over the training queries with different labels."""
     loss = LOSSES[setting["loss"]]
     told = [q for q in train.queries if train.labels[q].min() < train.labels[q].max()]
     for queries in numpy.array_split(engine.permutation(len(told)), STEPS):
@@ -190,7 +190,7 @@ def one_round(networks, optimizer, setting, inputs, train, engine):
 
 
 def trained(setting, seed, train, vali, inputs):
-    """The networks at the round with the best MAP on the validation set, and that round."""
+    """The networks of the round with the best MAP on the validation set, and that round."""
     engine = numpy.random.default_rng(seed)
     networks = Networks(len(train.features), setting["layers"], engine)
     optimizer = Adam(networks.weights, setting["rate"], setting["decay"])
@@ -207,7 +207,7 @@ def trained(setting, seed, train, vali, inputs):
 
 
 def one_fold(program, folder, out):
-    """The row of a fold; writes the scores of its test set, by the best networks and by the recommended members."""
+    """A fold's row; writes the test set's scores by the best networks and by the recommended members."""
     begin = time.process_time()
     train = Part(folder / "train.txt")
     vali = Part(folder / "vali.txt", train.features)
@@ -240,7 +240,7 @@ def recommended(program, folder, out):
 
 
 def written_table(program, letor, out):
-    """Of a set: what the program says of the scores, and differences over the queries of all folds."""
+    """For a set: the program's evaluation of the scores, and differences over the queries of all folds."""
     systems = {"neural_gam": out, "recommended": out / "recommended"}
     words = [program, "evaluate", "--folds", letor, "--metrics", ",".join(MEASURES), "--ties", "average", "--scores",
              *(f"{name}={folder}" for name, folder in systems.items())]
@@ -256,7 +256,7 @@ def written_table(program, letor, out):
 
 
 def write_manifest(out, program, letor):
-    """Of the sets that are there."""
+    """For the sets with results."""
     sets = sorted(path.stem for path in out.glob("*.jsonl"))
     common.manifest(out / "manifest.json", build=common.build(program), libraries=[f"numpy {numpy.__version__}"], sets=sets,
                     sha256=common.sums_of(letor, sets, range(1, 6), ("train", "vali", "test")))

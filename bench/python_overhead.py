@@ -46,11 +46,11 @@ import time
 import common
 
 AROUND = ("read", "write")
-METRIC_ROWS = 20_000  # of the training set, at most: an index of distances between them
+METRIC_ROWS = 20_000  # maximum number of training rows: the index holds their distances
 
 
 def program(arguments, folder, *rest):
-    """The seconds of the stages, those of the processors, and the peak of memory, of one run of the program."""
+    """The seconds of the stages, the processor seconds, and the peak memory, of one run of the program."""
     manifest = folder / "manifest.json"
     common.call(arguments.program, *rest, "--threads", arguments.threads, "--device", "cpu", "--quiet", "--manifest", manifest)
     said = json.loads(manifest.read_text())
@@ -62,13 +62,13 @@ def program(arguments, folder, *rest):
 
 
 def program_lines(arguments, folder, lines):
-    """The same of several, one after the other."""
+    """As above, for several runs in sequence."""
     runs = [program(arguments, folder, *line) for line in lines]
     return sum(run[0] for run in runs), sum(run[1] for run in runs), max(run[2] for run in runs)
 
 
 def calls(threads, arrays, texts):
-    """What Python calls, by step."""
+    """The Python calls, by step."""
     import rulerank
 
     how = {"n_jobs": threads}
@@ -101,17 +101,18 @@ def read_texts(paths):
 
 
 def peak():
-    """Bytes."""
+    """In bytes."""
     return 1024 * int(re.search(r"VmHWM:\s+(\d+) kB", pathlib.Path("/proc/self/status").read_text())[1])
 
 
 def child(step, folder, threads, texts):
-    """Prints the bytes of one call over the interpreter and the arrays, and over the interpreter alone. The step `reads` is `rules` with
-    the reading of files."""
+    """Prints the memory of one call minus that of the interpreter and the arrays, and minus that of the interpreter. The step
+    `reads` is `rules` including the reading of files."""
     import numpy
     import rulerank
 
-    rulerank.RuleRanker("rules", qid_column=None).fit(numpy.arange(20.0).reshape(10, 2), numpy.arange(10) % 2)  # what is loaded late
+    rulerank.RuleRanker("rules", qid_column=None).fit(numpy.arange(20.0).reshape(10, 2), numpy.arange(10) % 2)  # loads lazily
+                                                                                                                # imported modules
     before = interpreter = peak()
     if step == "reads":
         ranker = rulerank.RuleRanker("rules", n_jobs=threads)
@@ -127,7 +128,7 @@ def child(step, folder, threads, texts):
 
 
 def held_by(program, folder):
-    """Bytes that the program itself takes: it ranks two documents."""
+    """The program's own memory in bytes: it ranks two documents."""
     (folder / "least").write_text("1 qid:1 1:1 2:1\n0 qid:1 1:2 2:3\n")
     common.call(program, "rank", "--train", folder / "least", "--test", folder / "least", "--out", folder / "none", "--threads", 1,
                 "--device", "cpu", "--quiet", "--manifest", folder / "manifest.json")
@@ -135,7 +136,7 @@ def held_by(program, folder):
 
 
 def first_queries(path, count, to):
-    """The file, or one of its first queries, which lie together."""
+    """The file, or one with its first queries, which are contiguous."""
     if not count:
         return path
     qids = set()

@@ -1,5 +1,5 @@
-// The SVMlight/LETOR reader: bytes of text a second. On one thread they are counted by the
-// processor's time, so that other work on the machine does not blur them; on two by the clock.
+// The SVMlight/LETOR reader: bytes of text per second. With one thread, of CPU time, which is
+// independent of other processes; with two threads, of wall time.
 //
 //   reader_bench                      times generated texts, after a check of what was read
 //   reader_bench --file=F             times the reading of a file (mapped, so from the page cache)
@@ -23,7 +23,7 @@ namespace {
 using namespace rulerank;
 using namespace rulerank::datasets;
 
-/// A text and what it must be read as.
+/// A text and its expected content.
 struct sample_text {
   std::shared_ptr<text_source const> text;
   std::vector<std::int32_t> labels;
@@ -33,10 +33,10 @@ struct sample_text {
 
 enum class style {
   letor,     // normalized values with six decimals: MQ2008, OHSUMED
-  mslr,      // counts and raw scores beside each other
+  mslr,      // counts and raw scores
   full,      // shortest round-trip decimals, up to 17 digits
   missing,   // integers and NULL
-  unsorted,  // letor, features in falling order
+  unsorted,  // letor, features in descending order
 };
 
 std::string value_text(style form, random_engine& engine) {

@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""The reader beside scikit-learn's load_svmlight_file: the same file, the same machine, one thread.
+"""The reader compared with scikit-learn's load_svmlight_file: the same file, the same machine, one thread.
 
     reader_peer.py PATH/TO/reader_bench [FILE]
 
-Without FILE, reader_bench writes 64 MiB of LETOR text. Both read it several times, in turn, from
-the page cache; the best of each counts, in seconds of the processor, which other work on the machine
-does not blur. What both read is compared before any time is printed.
-Needs scikit-learn (python3 -m venv V && V/bin/pip install scikit-learn).
+Without FILE, reader_bench writes 64 MiB of LETOR text. Both read it several times, alternately, from the page cache;
+the best of each counts, in CPU seconds, which other processes hardly affect. Their results are compared before any
+time is printed. Needs scikit-learn (python3 -m venv V && V/bin/pip install scikit-learn).
 """
 
 import os

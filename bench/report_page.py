@@ -43,7 +43,7 @@ def main():
         browser = label_page_test.Browser(folder)
         try:
             browser.open("about:blank")
-            browser.requested()  # of the tab that chromium opens by itself
+            browser.requested()  # of the tab that chromium opens itself
             for page in pages:
                 print(json.dumps(measured(browser, page)))
         finally:

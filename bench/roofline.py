@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""roofline.py RESULTS.jsonl: the lines of dense_peer_gpu.py as lines that `rulerank report --bench` draws a roofline of.
+"""roofline.py RESULTS.jsonl: converts the lines of dense_peer_gpu.py to lines from which `rulerank report --bench` draws
+a roofline.
 
-A search reads two bytes a dimension of every row and does 2 operations a query, row and dimension. The roofs are an H200's:
-4.28 TB/s, as `read_ms` is of, and the 989 TFLOP/s that NVIDIA gives for dense bfloat16.
+A search reads two bytes per dimension of every row and does 2 operations per query, row and dimension. The roofs are
+those of an H200: 4.28 TB/s, as in `read_ms`, and the 989 TFLOP/s that NVIDIA states for dense bfloat16.
 """
 
 import json

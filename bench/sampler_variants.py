@@ -1,34 +1,33 @@
 #!/usr/bin/env python3
-"""Variants of the choice of documents beside the published sampler, judged on validation sets alone.
+"""Which documents to label: nine ways to choose them, judged on validation sets.
 
-    sampler_variants.py PROGRAM LETOR_FOLDER OUT_FOLDER [--sets A,B] [--folds 1,2,3,4,5] [--draws 3] [--jobs 1]
+    sampler_variants.py PROGRAM LETOR_FOLDER OUT_FOLDER [--sets A,B] [--folds 1,2,3,4,5] [--seeds 3] [--budgets 1%,2%,5%] [--jobs 1]
 
-Each way chooses as many of a fold's training documents (--budgets; where all that `reduce` chooses at size 6 are
-fewer, these many), and reads the labels of these alone:
+A seed shuffles the documents of each query and makes every random choice. Each way orders the training documents of a fold, and
+learners read the labels of the first of them (--budgets). S is the order in which `reduce` chooses documents, with rules of size 2
+before larger ones:
 
-  ssarp        the first of the sampler's order, at the smallest rule size from 2 to 6 that chooses so many
-  pairs        the sampler's order, but a query with one chosen document gets its next one before another query is
-               opened
-  capped       the sampler's order, but at most twice its even share, and at least 2, of a query, while others last
-  round-robin  of each query its first one in the sampler's order, then of each the second, and so on
-  whole        whole queries, by the mean place of their first three documents in the sampler's order
-  mixed        as pairs; where the labels of the two differ the query gets two more at once
-  alike        as pairs; while all labels of a query are equal it gets another one, up to four
-  random       drawn: the mean of --draws
-  queries      whole queries, drawn, of the last one a drawn part: likewise
+  ssarp        S
+  pairs        S, but a query gets its second document at once
+  capped       S, but documents above a limit for each query come last; the limit is twice the even share, and at least 2
+  round-robin  the first document of each query in S, then the second of each, and so on
+  whole        whole queries, by the mean position of their first three documents in S
+  mixed        as pairs; a query whose two labels differ gets two more documents at once
+  alike        as pairs; a query gets more documents, up to four, while all its labels are equal
+  random       a random sample
+  queries      random whole queries
 
-Where a variant wants more documents of a query than that rule size chooses, those that larger rule sizes choose
-follow in their order. Three learners:
+A model learns from the sample, with all training documents as the pool where `fit` makes it:
 
-  rules     `rank` as it is without options, with cuts of all the training documents
-  linear    `rank --members linear`
-  lightgbm  LightGBM's lambdarank, 100 trees of 8 leaves of at least 5 documents, rate 0.05, nothing tuned; skipped,
-            with a line that says so, where the package is not installed
+  card   what `fit` makes by default: fit --members card
+  joint  fit --members joint; not for MSLR-89, where it would take two thirds of the time
+  ridge  fit --members linear --strength 1000
+  rules  fit --members rules
+  trees  LightGBM's regression: 50 trees of up to 4 leaves of at least 10 documents, rate 0.05, on raw features; skipped with a
+         message if Python has no package lightgbm
 
-Writes variants.tsv (a row a set, fold, budget, way, draw and learner), by_query.tsv.gz (the same by query, in
-ten-thousandths), tables.md and manifest.json. A run that was stopped goes on from the rows that are there. A variant
-is worth building into the program where it is better than ssarp and random for all learners on all sets. Needs numpy.
-"""
+Writes variants.tsv (a row for each set, fold, budget, way, seed and learner), by_query.tsv.gz (the same by query, in
+ten-thousandths), tables.md and manifest.json. The same command continues a run that was interrupted. Needs numpy."""
 
 import collections
 import importlib.util
@@ -38,20 +37,24 @@ import sys
 
 import common
 import needs
-from validation_parts import (MEASURES, Results, bare, collect, comparison, grouped, parsed, preface, signed, write_manifest)
+from validation_parts import (MEASURES, Comparison, Results, bare, collect, comparison, grouped, parsed, preface, signed, write_manifest)
 
 numpy, = needs.packages("numpy")
 
-VARIANTS = ("pairs", "capped", "round-robin", "whole", "mixed", "alike")
-WAYS = ("ssarp", *VARIANTS, "random", "queries")
-PARAMETERS = {"objective": "lambdarank", "num_leaves": 8, "min_data_in_leaf": 5, "learning_rate": 0.05,
-              "num_threads": 1, "deterministic": True, "force_row_wise": True, "seed": 1, "verbosity": -1}
-TREES = 100
+BASE = "ssarp"
+WAYS = (BASE, "pairs", "capped", "round-robin", "whole", "mixed", "alike", "random", "queries")
+MEMBERS = {"card": ("card",), "joint": ("joint",), "ridge": ("linear", "--strength", 1000), "rules": ("rules",)}
+TREES = {"objective": "regression", "num_leaves": 4, "min_data_in_leaf": 10, "learning_rate": 0.05, "num_threads": 1,
+         "deterministic": True, "force_row_wise": True, "seed": 1, "verbosity": -1}
+ROUNDS = 50
+LEFT_OUT = {("MSLR-89", "joint")}  # a fit takes 20 s of processor time
+
+
+# --- ways
 
 
 def opened(order, query, more):
-    """The order, but where a query's first document comes its next ones follow at once, as long as the order has one
-    and more(those that have come) is true."""
+    """The order, but the first document of a query brings its next documents while the order has any and more(its documents)."""
     of_query = collections.defaultdict(list)
     for d in order:
         of_query[query[d]].append(d)
@@ -97,144 +100,139 @@ def round_robin(order, query):
     return sorted(order, key=place.get)
 
 
-def whole(order, query, queries):
-    """queries: the documents of each, in the order that those take which the sampler does not choose."""
+def whole(order, query):
     places = collections.defaultdict(list)
     for at, d in enumerate(order):
         places[query[d]].append(at)
-
-    def first(q):
-        return sum((places[q] + [len(order)] * 3)[:3])
-
-    chosen = set(order)
-    return [d for q in sorted(range(len(queries)), key=first)
-            for d in [*(order[at] for at in places[q]), *(d for d in queries[q] if d not in chosen)]]
+    first = {q: sum((of + [len(order)] * 3)[:3]) for q, of in places.items()}
+    return [order[at] for q in sorted(places, key=first.get) for at in places[q]]
 
 
-def orders(fold, count, draw):
-    own = fold.sampler_order(count)
-    count = min(count, len(own))
-    if draw is not None:
-        return {"random": fold.random_order(draw)[:count], "queries": fold.query_order(draw)[:count]}
-    fold.sampler_order(len(fold.lines))  # every rule size
-    longer = (d for selection in fold.selections if len(selection) > len(own) for d in selection)
-    order = list(dict.fromkeys([*own, *longer]))
+def orders(fold, count):
+    order = fold.sampler_order(len(fold.lines))
     query, labels = fold.query.tolist(), fold.labels.tolist()
-    engine = numpy.random.default_rng([3, fold.number])
-    drawn = [engine.permutation(of).tolist() for of in fold.queries]
-    found = {"ssarp": order, "pairs": pairs(order, query),
-             "capped": capped(order, query, max(2, math.ceil(2 * count / len(fold.queries)))),
-             "round-robin": round_robin(order, query), "whole": whole(order, query, drawn),
-             "mixed": mixed(order, query, labels), "alike": alike(order, query, labels)}
-    return {way: of[:count] for way, of in found.items()}
+    return {"ssarp": order, "pairs": pairs(order, query),
+            "capped": capped(order, query, max(2, math.ceil(2 * count / len(fold.queries)))),
+            "round-robin": round_robin(order, query), "whole": whole(order, query),
+            "mixed": mixed(order, query, labels), "alike": alike(order, query, labels),
+            "random": fold.random_order(), "queries": fold.query_order()}
 
 
-def values_of(path):
+# --- learners
+
+
+def values_of(path, features):
     """A row a document, a column a feature; NaN where a value is missing, 0 where it is not listed."""
-    rows = [row for _, _, row in common.letor(path)]
-    features = range(1, max(map(max, rows)) + 1)
-    return numpy.array([[row.get(f, 0.0) for f in features] for row in rows])
+    return numpy.array([[row.get(f, 0.0) for f in range(1, features + 1)] for _, _, row in common.letor(path)])
 
 
-def lightgbm_scores(fold, sample):
+def trees_scores(fold, file, sample):
     import lightgbm
-    if "values" not in fold.binned:
-        fold.binned["values"] = values_of(fold.train), values_of(fold.vali)
-    train, vali = fold.binned["values"]
-    width = min(train.shape[1], vali.shape[1])
-    sizes = numpy.unique(fold.query[sample], return_counts=True)[1]
-    data = lightgbm.Dataset(train[sample, :width], fold.labels[sample], group=sizes)
-    return lightgbm.train(PARAMETERS, data, TREES).predict(vali[:, :width])
+    if "vali" not in fold.binned:
+        features = max(max(row, default=0) for _, _, row in common.letor(fold.vali))
+        fold.binned["vali"] = values_of(fold.vali, features)
+    vali = fold.binned["vali"]
+    data = lightgbm.Dataset(values_of(file, vali.shape[1]), fold.labels[sample])
+    return lightgbm.train(TREES, data, ROUNDS).predict(vali)
 
 
 class Learners:
-    """Measures of each learner that is there."""
+    """The measures of each learner that this machine has."""
 
     def __init__(self):
-        self.names = ["rules", "linear"]
+        self.names = list(MEMBERS)
         if importlib.util.find_spec("lightgbm"):
-            self.names.append("lightgbm")
+            self.names.append("trees")
         else:
-            print("sampler_variants.py: lightgbm is skipped: the package is not installed", file=sys.stderr)
+            print("sampler_variants.py: trees are skipped: found no Python package lightgbm", file=sys.stderr)
+
+    def of(self, set_name):
+        return [name for name in self.names if (set_name, name) not in LEFT_OUT]
 
     def __call__(self, fold, sample):
-        file = fold.written(sample)
-        fold.ranked(file, "rules", "tube", ("--members", "rules"))
-        fold.ranked(file, "linear", None, ("--members", "linear"))
-        if "lightgbm" in self.names:
-            fold.kept("lightgbm", lightgbm_scores(fold, sample))
-        return fold.judged(self.names)
+        file, names = fold.written(sample), self.of(fold.name)
+        for name in names:
+            if name == "trees":
+                fold.kept(name, trees_scores(fold, file, sample))
+            else:
+                fold.ranked_within(file, name, ("--members", *MEMBERS[name]))
+        return fold.judged(names)
+
+
+# --- the report
+
+
+def holm(p_values):
+    """Holm's correction of {name: p}."""
+    found, least = {}, 0.0
+    for rank, name in enumerate(sorted(p_values, key=p_values.get)):
+        least = found[name] = min(1.0, max(least, (len(p_values) - rank) * p_values[name]))
+    return found
 
 
 class Report:
     def __init__(self, arguments, measured, learners):
-        self.arguments, self.learners, self.compare = arguments, learners, comparison(arguments)
-        self.values, self.labels = grouped(arguments, measured, WAYS, learners)
+        self.arguments, self.learners = arguments, learners.names
+        self.qids = comparison(arguments).qids
+        self.sets = {learner: [name for name in arguments.sets if learner in learners.of(name)] for learner in self.learners}
+        self.values, self.labels = grouped(arguments, measured, WAYS, learners.of)
 
-    def over_budgets(self, way, learner, measure):
+    def of(self, way, learner, measure, budgets=None):
         """The mean over the budgets, by set and query."""
-        of = [self.values[budget, way, learner][measure] for budget in self.arguments.budgets]
+        of = [self.values[budget, way, learner][measure] for budget in budgets or self.arguments.budgets]
         return {name: sum(v[name] for v in of) / len(of) for name in of[0]}
 
-    def verdict(self, variant, measure):
-        """In how many of the learners and sets the mean over the budgets is above both ssarp's and random's."""
-        won = 0
-        for learner in self.learners:
-            of, *others = (self.over_budgets(way, learner, measure) for way in (variant, "ssarp", "random"))
-            won += sum(of[name].mean() > max(other[name].mean() for other in others) for name in self.arguments.sets)
-        return won
+    def differences(self, learner, measure, sets=None, budgets=None):
+        """The mean of the base, and {way: (mean, half its interval)} of the differences to it."""
+        compare = Comparison({name: self.qids[name] for name in sets or self.sets[learner]})
+        base = self.of(BASE, learner, measure, budgets)
+        return bare(compare.mean(base)), {way: compare.difference(self.of(way, learner, measure, budgets), base)
+                                          for way in WAYS if way != BASE}
 
-    def verdicts(self):
-        cells = len(self.learners) * len(self.arguments.sets)
+    def verdicts(self, differences):
+        """{way: better, worse or an empty text}, by Holm's correction over the ways."""
+        corrected = holm({way: 2 * statistics.NormalDist().cdf(-1.96 * abs(mean) / half) if half > 0 else 1.0
+                          for way, (mean, half) in differences.items()})
+        return {way: ("better" if differences[way][0] > 0 else "worse") if p < 0.05 else "" for way, p in corrected.items()}
+
+    def verdict_table(self, measure):
+        found = {learner: self.differences(learner, measure) for learner in self.learners}
+        said = {learner: self.verdicts(differences) for learner, (_, differences) in found.items()}
+        rows = [[BASE, *(base for base, _ in found.values())]]
+        rows += [[way, *(f"{signed(*found[learner][1][way])} {said[learner][way]}".strip() for learner in self.learners)]
+                 for way in WAYS if way != BASE]
+        return f"## {measure}, mean of the budgets and sets\n\n" + common.table(["way", *self.learners], rows)
+
+    def table(self, name, cases):
+        """`cases`: learner, name of the row, sets and budgets; None stands for all of them."""
         rows = []
-        for variant in VARIANTS:
-            won = [self.verdict(variant, m) for m in MEASURES]
-            rows.append([variant, *(f"{n} of {cells}" for n in won), "yes" if min(won) == cells else "no"])
-        return common.table(["variant", *(f"{m}: above both" for m in MEASURES), "above both everywhere"], rows)
-
-    def sets_table(self, measure):
-        """Differences to ssarp and to random by set and over the sets, mean of the budgets."""
-        alone = {name: type(self.compare)({name: self.compare.qids[name]}) for name in self.arguments.sets}
-        rows = []
-        for learner in self.learners:
-            base = {way: self.over_budgets(way, learner, measure) for way in WAYS}
-            for way in WAYS:
-                for other in ("ssarp", "random"):
-                    if way == other:
-                        continue
-                    cells = [signed(*alone[name].difference(base[way], base[other])) for name in self.arguments.sets]
-                    rows.append([learner, way, bare(self.compare.mean(base[way])), other, *cells,
-                                 signed(*self.compare.difference(base[way], base[other]))])
-        return common.table(["learner", "way", measure, "less", *self.arguments.sets, "mean of sets"], rows)
-
-    def budgets_table(self, measure):
-        heads = []
-        for budget in self.arguments.budgets:
-            heads.append(f"{budget} ({statistics.fmean(self.labels[budget, way] for way in WAYS):.0f})")
-        rows = [[learner, way, *(bare(self.compare.mean(self.values[budget, way, learner][measure]))
-                                 for budget in self.arguments.budgets)] for learner in self.learners for way in WAYS]
-        return common.table(["learner", "way", *heads], rows)
+        for learner, case, sets, budgets in cases:
+            base, differences = self.differences(learner, MEASURES[0], sets, budgets)
+            rows.append([learner, case, base, *(signed(*of) for of in differences.values())])
+        return common.table(["learner", name, BASE, *(f"{way} − {BASE}" for way in WAYS if way != BASE)], rows)
 
     def text(self):
-        parts = [preface(self.arguments) + "\n",
-                 "## Above ssarp and random at equal labels: learners and sets, mean of the budgets\n", self.verdicts()]
-        for measure in MEASURES:
-            parts += [f"## {measure}, mean of the budgets\n", self.sets_table(measure),
-                      f"## {measure} by budget (labels), mean of the sets\n", self.budgets_table(measure)]
-        return "\n".join(parts)
+        heads = {b: f"{b} ({statistics.fmean(self.labels[b, way] for way in WAYS):.0f} labels)" for b in self.arguments.budgets}
+        return "\n".join([
+            preface(self.arguments) + f" Differences to {BASE}; better and worse are significant after Holm correction over the ways of a learner.\n",
+            *map(self.verdict_table, MEASURES),
+            f"## {MEASURES[0]} by set, mean of the budgets\n",
+            self.table("set", [(learner, name, [name], None) for learner in self.learners for name in self.sets[learner]]),
+            f"## {MEASURES[0]} by budget, mean of the sets\n",
+            self.table("budget", [(learner, head, None, [b]) for learner in self.learners for b, head in heads.items()])])
 
 
 def main():
-    arguments = parsed(__doc__, budgets=["1%", "2%", "5%", "10%", "25%"])
+    arguments = parsed(__doc__, budgets=["1%", "2%", "5%"])
     learners = Learners()
     results = Results(arguments.out, "variants")
     if not arguments.tables_only:
-        used = collect(arguments, results, learners, orders, learners.names)
+        used = collect(arguments, results, learners, orders, learners.of)
         libraries = {"numpy": numpy.__version__}
-        if "lightgbm" in learners.names:
+        if "trees" in learners.names:
             libraries["lightgbm"] = importlib.import_module("lightgbm").__version__
         write_manifest(arguments, used, libraries)
-    common.write(arguments.out / "tables.md", Report(arguments, results.measured(), learners.names).text())
+    common.write(arguments.out / "tables.md", Report(arguments, results.measured(), learners).text())
 
 
 if __name__ == "__main__":

@@ -9,12 +9,12 @@
 
 namespace rulerank::inline v0::bench {
 
-/// A benchmark's arguments, NAME=VALUE each; those that are not given keep what stands here.
+/// A benchmark's arguments, each NAME=VALUE; arguments that are not given keep their defaults.
 class settings {
  public:
   explicit settings(std::map<std::string, std::string> otherwise) : values_(std::move(otherwise)) {}
 
-  /// @throws std::invalid_argument for another form, and for a name that the benchmark has not.
+  /// @throws std::invalid_argument for another form, and for an unknown name.
   void read(int argc, char** argv) {
     for (int i = 1; i < argc; ++i) {
       std::string const argument = argv[i];
@@ -30,7 +30,7 @@ class settings {
   std::size_t number(std::string const& name, std::size_t if_empty = 0) const {
     return values_.at(name).empty() ? if_empty : std::stoul(values_.at(name));
   }
-  /// What stands between commas; none for an empty value.
+  /// Splits a value at commas; none for an empty value.
   std::vector<std::string> list(std::string const& name) const {
     std::vector<std::string> parts;
     for (std::string rest = values_.at(name); !rest.empty();) {

@@ -1,16 +1,15 @@
 #!/usr/bin/env python3
-"""What --correct changes: topics with drawn mistakes, searched with and without.
+"""The effect of --correct: topics with random mistakes, searched with and without it.
 
   spelling.py PROGRAM CRANFIELD_FOLDER OUT_FOLDER [--seeds 10] [--permutations 100000]
 
-CRANFIELD_FOLDER has cran.all.1400, cran.qry and QRelsCorrectedforTRECeval (grade 5 counts as 0). A
-mistake in a word of ASCII letters, 4 or more, is one of four, each as likely: a letter left out, put in,
-replaced, or two neighbours swapped (two edits to Levenshtein, one to a typist); the first letter stays.
-Topics are misspelt in one word each, in a tenth, and in a quarter of such words, all of
-them drawn by a seed; `none` are the topics as they are. BM25, 1,000 documents a topic. recall@100,
-recall@1000 and MAP against all judgments by `evaluate --profile trec`, p of the paired t-test and of
-Fisher's test (seed 1), the mean over the seeds, how many of the words were put right, and seconds.
-Writes results.json and table.md, and exits with 1 where topics without unknown words changed.
+CRANFIELD_FOLDER has cran.all.1400, cran.qry and QRelsCorrectedforTRECeval (grade 5 counts as 0). A mistake in a word
+of at least 4 ASCII letters is one of four with equal probability: a letter is deleted, inserted or replaced, or two
+neighbours are swapped (two edits to Levenshtein, one to a typist); the first letter is kept. Topics are misspelt in
+one word each, in a tenth, and in a quarter of such words, chosen at random by a seed; `none` are the original topics.
+BM25, 1,000 documents per topic. recall@100, recall@1000 and MAP with all judgments by `evaluate --profile trec`, p of
+the paired t-test and of Fisher's test (seed 1), the mean over the seeds, the number of corrected words, and seconds.
+Writes results.json and table.md, and exits with 1 if topics without unknown words changed.
 """
 
 import collections
@@ -29,7 +28,7 @@ LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 def mistaken(word, draw):
-    """The word with one mistake, another word than before."""
+    """The word with one random mistake; always differs from the word."""
     while True:
         at, kind = draw.randrange(1, len(word)), draw.randrange(4)
         put = draw.choice(LETTERS) if kind in (1, 2) else word[at:at + 2][::-1] if kind == 3 else ""
@@ -39,7 +38,7 @@ def mistaken(word, draw):
 
 
 def misspelt(topics, how, seed):
-    """The topics' file with mistakes, and {wrong word: word} of each topic by position."""
+    """The topics with mistakes, and {wrong word: word} of each topic by position."""
     draw = random.Random(f"{seed}-{how}")
     parts, changes, topic, in_text, wrong = [], {}, 0, False, []
     words = collections.defaultdict(list)
@@ -146,7 +145,7 @@ def table(results):
 
 
 def p_of(tests, name):
-    """The p of a test, whatever the report calls it."""
+    """The p of a test under any of its names in reports."""
     for key, value in tests.items():
         if name in key:
             return f"{value['p'] if isinstance(value, dict) else value:.3g}"

@@ -1,30 +1,29 @@
-// Sparse search engines against each other, on a drawn collection of a published shape or a real
-// one:
+// Sparse search engines compared with each other, on a synthetic collection of a published shape or
+// on a real one:
 //
 //   text_bench SHAPE|COLLECTION QUERIES K THREADS [rounds=N|rounds=asked] [seed=S] ENGINE...
 //   e.g. text_bench rcv1 500 30 1 mt:50 tiles
 //
-// COLLECTION is a path with a / in it, read as `search text` does. QUERIES 0: the published number
-// of the shape. The queries are drawn with seed S (2). ENGINE is NAME[@GPUS][:QUERIES of those,
-// evenly chosen]; mt~N and tiles~N take N threads instead, fish+GROUP and fish-intra+GROUP so many
-// queries a launch, tiles@N%MB so much memory of each GPU for its index. Queries are drawn from the
-// collection and removed from it; tf-idf weights, cosine. Every engine's neighbours are held
-// against tiles on the CPU before it is timed: the same documents and the same bits, or for the
-// published engines for GPUs, which sum in single precision, scores as near as that allows, rank by
-// rank.
+// COLLECTION is a path that contains a /, read as in `search text`. QUERIES 0: the published number
+// of the shape. ENGINE is NAME[@GPUS][:QUERIES of those, evenly spaced]; mt~N and tiles~N use N
+// threads instead, fish+GROUP and fish-intra+GROUP process this many queries per launch, tiles@N%MB
+// uses this much memory of each GPU for its index. Queries are sampled from the collection with
+// seed S (2) and removed from it; tf-idf weights, cosine. Every engine's neighbours are compared
+// with tiles on the CPU before it is timed: equal documents and values, bit for bit; or, for the
+// published engines for GPUs, which sum in single precision, scores within its error, rank by rank.
 //
-// All engines are made ready first; then each is timed once a round, one after the other: a round
-// is as many calls as take 50 ms (one at least, a hundred at most), of which the median counts.
-// N rounds (3); asked: a round for each line of standard input, its seconds a query in a line of
-// standard output. One JSON line an engine, medians of the rounds. `ready_s` is from the index in
-// memory to the engine ready, the median of three; `whole_s` is that and a call of all QUERIES (in
-// calls of the queries the engine is timed on, where it has some). A ratio is the first engine's
-// time of a round over this one's of that round: median, smallest, largest; `whole_ratio` with the
-// time to be ready on both sides. `index_s`, of mt: the index made from the weighted rows by the
-// engine's threads. index_bytes and host_bytes are how far memory grew at most while the index and
-// the engine were made and a call answered, device_bytes what GPUs hold after it; groups,
-// allocations and busiest_block_a_query are of that call. save=FOLDER instead of an engine writes
-// the weighted rows and the neighbours as plain arrays, for text_peer_gpu.py.
+// All engines are prepared first; then each is timed once per round, one after the other. A round
+// is the median of as many calls as take 50 ms, from 1 to 100. N rounds (3); rounds=asked: one
+// round for each line of standard input, whose seconds per query are written as a line of standard
+// output. One JSON line per engine, with medians of the rounds. `ready_s` is the time from the
+// index in memory to the prepared engine, the median of three; `whole_s` adds a call of all QUERIES
+// (in calls of the engine's own queries, if it has some). A ratio is the first engine's time of a
+// round divided by this engine's time of the same round: median, smallest, largest; `whole_ratio`
+// includes the preparation of both. `index_s`, for mt: the time to make the index from the weighted
+// rows with the engine's threads. index_bytes and host_bytes are the maximum growth of memory while
+// the index and the engine were made and a call was answered, device_bytes the memory of GPUs after
+// it; groups, allocations and busiest_block_a_query belong to that call. save=FOLDER instead of an
+// engine writes the weighted rows and the neighbours as plain arrays, for text_peer_gpu.py.
 
 #include "bench/engine_argument.hpp"
 #include "bench/memory.hpp"
@@ -59,7 +58,7 @@ namespace {
 
 using namespace rulerank;
 
-/// Rows r x of / count of a matrix.
+/// Returns rows r x of / count of a matrix.
 knn::sparse_matrix evenly(knn::sparse_rows const& rows, std::size_t count) {
   knn::sparse_matrix some;
   some.terms = rows.terms;
@@ -78,9 +77,9 @@ bool same(knn::neighbours const& a, knn::neighbours const& b) {
                     });
 }
 
-/// Values are as far apart as sums of single precision may be, 1e-5 or, for a query of m terms,
-/// (m + 4) 2^-24 where that is more, rank by rank, and documents the same where the exact values
-/// before and behind are farther than that. `worst`: the largest difference.
+/// Compares values rank by rank: they may differ by the error of single-precision sums, 1e-5 or,
+/// for a query of m terms, (m + 4) 2^-24 if that is larger. Documents must be equal unless adjacent
+/// exact values differ by less. `worst`: the largest difference.
 bool nearly_the_same(knn::neighbours const& some, knn::neighbours const& exact,
                      knn::sparse_rows const& queries, double& worst) {
   for (std::size_t i = 0; i < exact.value.size(); ++i) {
@@ -102,14 +101,14 @@ bool sums_in_single_precision(knn::sparse_engine e) {
          e == knn::sparse_engine::fish;
 }
 
-/// Documents that share no term with a query stay, so that each query has k neighbours.
+/// Keeps documents that share no term with a query, so that each query has k neighbours.
 constexpr knn::sparse_result_options all_documents{.pad = true};
 
 /// An engine with its options.
 struct chosen_engine {
   knn::sparse_search_options options;
-  knn::fish_options fish;        ///< of that engine
-  std::size_t device_bytes = 0;  ///< of each GPU for the index of tiles; 0: what is free
+  knn::fish_options fish;        ///< for this engine
+  std::size_t device_bytes = 0;  ///< of each GPU for the index of tiles; 0: all free bytes
 };
 
 /// NAME[+GROUP][~THREADS][%MB], NAME being an engine's or fish-intra.
@@ -140,7 +139,7 @@ void save(std::filesystem::path const& folder, std::string const& name,
   save(folder / (name + ".weight.f64"), rows.weight);
 }
 
-/// How often documents have terms: drawn in a shape, or read.
+/// Returns the counts of terms in documents, generated for a shape or read.
 knn::sparse_matrix counts_of(context const& ctx, std::string const& input) {
   if (input.find('/') == std::string::npos) {
     bench::text_shape const& shape = bench::find_text_shape(input);
@@ -223,21 +222,22 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-/// An engine that is ready, and what was measured of it.
+/// A prepared engine and its measurements.
 class contender {
  public:
-  /// Throws `std::runtime_error` where the engine finds other neighbours than `reference`.
+  /// Throws `std::runtime_error` if the engine's neighbours differ from those of `reference`.
   contender(workload const& all, std::string const& name, std::size_t k, int threads,
             knn::sparse_searcher const& reference);
 
-  /// A round: seconds a query, the median of its calls.
+  /// One round: seconds per query, the median of its calls.
   void time();
   double last_round() const { return rounds_.back(); }
   void print(workload const& all, contender const& first) const;
 
  private:
   double seconds_a_query() const { return median(rounds_); }
-  /// Of a number of queries, from the index in memory, by the time of a round.
+  /// Returns the time of `queries` queries from the index in memory, given the time per query of a
+  /// round.
   double whole_s(std::size_t queries, double a_query) const {
     return ready_s_ + static_cast<double>(queries) * a_query;
   }
@@ -272,7 +272,7 @@ contender::contender(workload const& all, std::string const& name, std::size_t k
   queries_ =
       evenly(all.queries, asked.documents == 0 ? all.queries.size()
                                                : std::min(asked.documents, all.queries.size()));
-  if (!ctx_.devices.empty()) searcher_of(ctx_, all.index, chosen_);  // wakes the devices
+  if (!ctx_.devices.empty()) searcher_of(ctx_, all.index, chosen_);  // starts the devices
   std::vector<double> ready;
   for (int i = 0; i < 2; ++i) {
     auto const begin = std::chrono::steady_clock::now();

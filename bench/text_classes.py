@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
-"""Classes of documents by their nearest neighbours, on four collections: whether neighbours are
-right shows in how often they vote for the right class.
+"""Classes of documents by their nearest neighbours, on four collections: the better the neighbours, the more often they
+vote for the right class.
 
   text_classes.py PROGRAM DATA_FOLDER OUT_FOLDER
 
-DATA_FOLDER has 20news-bydate/20news-bydate-{train,test} (a folder a class), r8/{train,test}.txt
-(class, tab, text), mr/{text,label}_{train,test}.txt, and trec6/{TREC,labels}.txt. A line of
-TREC.txt begins with the fine class of its question, which is left out. Every training document is
-a candidate; texts become terms as `rulerank search text` makes them, with its stop words and without.
-Writes classes.jsonl, classes.md and classes-manifest.json into OUT_FOLDER.
+DATA_FOLDER has 20news-bydate/20news-bydate-{train,test} (one folder per class), r8/{train,test}.txt (class, tab,
+text), mr/{text,label}_{train,test}.txt, and trec6/{TREC,labels}.txt. A line of TREC.txt begins with the fine class of
+its question, which is removed. Every training document is a candidate; texts become terms as in `rulerank search
+text`, with and without its stop words. Writes classes.jsonl, classes.md and classes-manifest.json to OUT_FOLDER.
 """
 
 import itertools

@@ -1,24 +1,23 @@
 #!/usr/bin/env python3
-"""Exact search in text collections beside what a user of Python would take: the same matrix, the
-same neighbours, the same machine.
+"""Exact search in text collections compared with common Python tools: the same matrix, the same neighbours, the same
+machine.
 
   text_peer.py PROGRAM DATA_FOLDER [--collections 20news,r8,cranfield] [--drawn N] [--k 30]
                [--rounds 3] [--threads 1,all] [--engines tiles,mt]
 
-DATA_FOLDER as for text_classes.py, and cranfield/cran.{all.1400,qry}. Words become counts by
-scikit-learn's CountVectorizer, counts tf-idf (tf ln(N / df)), and documents and queries go to
-rulerank in SVMlight's form; --drawn adds N documents of words drawn by Zipf's law, some 75 each,
-and 500 queries. Neighbours are those by the cosine. Peers:
+DATA_FOLDER as for text_classes.py, and cranfield/cran.{all.1400,qry}. scikit-learn's CountVectorizer counts words,
+tf-idf (tf ln(N / df)) weights them, and rulerank gets documents and queries in SVMlight's format; --drawn adds N
+documents of random words by Zipf's law, about 75 each, and 500 queries. Neighbours are by cosine. Peers:
 
   scipy            rows times the transposed matrix, 256 queries at a time, then argpartition
   scikit-learn     NearestNeighbors(metric="cosine", algorithm="brute")
   sparse_dot_topn  sp_matmul_topn, where it is installed
 
-Each runs several times, in turn with rulerank; the best of each counts. A peer has its matrices in
-memory, transposed and of unit rows, before its time begins. rulerank's time is its stage `nearest`:
-from the queries' weights to the neighbours, its index ready; `whole_seconds` is its stage `search`,
-which reads the queries' file and writes the neighbours besides. A time is printed only where all scores are within 1e-9 and all neighbours whose scores stand apart are the
-same. JSON lines. Needs scikit-learn, and sparse_dot_topn if that is to run.
+Each runs several times, alternately with rulerank; the best of each counts. A peer has its matrices in memory,
+transposed and normalized, before its time begins. rulerank's time is its stage `nearest`: from the queries' weights
+to the neighbours, with the index prepared; `whole_seconds` is its stage `search`, which also reads the file of
+queries and writes the neighbours. A time is printed only if all scores agree within 1e-9 and all neighbours with
+distinct scores are the same. JSON lines. Needs scikit-learn, and sparse_dot_topn for that peer.
 """
 
 import json
@@ -128,7 +127,7 @@ def by_topn(documents, queries, k, threads):
 
 
 def as_arrays(found, k):
-    """sparse_dot_topn leaves zeros out."""
+    """Converts results of sparse_dot_topn, which omits zeros."""
     if isinstance(found, tuple):
         return found
     columns = numpy.full((found.shape[0], k), -1)
@@ -141,7 +140,7 @@ def as_arrays(found, k):
 
 
 def agree(ours, theirs):
-    """The same scores; the same document wherever no other one has nearly its score."""
+    """Whether scores are equal, and documents unless others have nearly the same score."""
     if numpy.abs(ours[1] - theirs[1]).max() > NEAR:
         return False
     gaps = numpy.abs(numpy.diff(ours[1], axis=1)) > 10 * NEAR
@@ -162,7 +161,7 @@ class Rulerank:
         self.shape = (queries.shape[0], min(k, documents.shape[0]))
 
     def search(self, engine, threads):
-        """Seconds of the engine, and of all that a search does."""
+        """Seconds of the engine, and of the whole search."""
         took = self.run("search", "text", "--queries", self.folder / "queries", "--k", self.k, "--pad", "--engine", engine,
                         "--threads", threads, "--out", self.folder / "found")["seconds"]
         return took["nearest"], took["search"]

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""tiles on a GPU beside what PyTorch, CuPy and cuSPARSE offer for the same search, in one run.
+"""tiles on a GPU compared with PyTorch, CuPy and cuSPARSE for the same search, in one run.
 
     text_peer_gpu.py TEXT_BENCH OUT_FOLDER [--inputs rcv1,medline,20ng,acm] [--queries 500] [--k 30]
                      [--rounds 5] [--threads 16]
 
-Documents are rows of unit length, single precision, on the device; the nearest by cosine of a batch
-of queries are picked by `topk`. Forms, each with the batch that is fastest for it:
+Documents are rows of unit length in single precision on the device; `topk` selects the nearest by cosine for a batch
+of queries. Forms, each with its fastest batch size:
 
   torch, CSR x dense        documents (CSR) times queries as dense columns, then transposed
   torch, dense x CSR        queries as dense rows times the transposed documents (CSR)
@@ -15,13 +15,13 @@ of queries are picked by `topk`. Forms, each with the batch that is fastest for 
                             columns, with each of its algorithms for CSR; the result by columns
                             needs no transposition
 
-with indices of 32 and of 64 bits where PyTorch takes both. A form whose scores are not those that
-text_bench saved within 1e-5, rank by rank, is not timed, nor one that fails or has no memory; it is
-named. Times are from query rows in host memory to neighbours in host memory; `ready_s` is from host
-arrays to the form's matrices on the device. After each form's batch is chosen, all forms and tiles
-are timed in turn, ROUNDS times; a ratio is the form's time over tiles' of that round: median, least,
-largest; `whole_ratio` is of all queries once, the time to be ready included on both sides. Writes
-results.jsonl, tables.md and manifest.json."""
+with indices of 32 and of 64 bits if PyTorch supports both. A form is reported and not timed if its scores differ from
+those that text_bench saved by more than 1e-5, rank by rank, if it fails, or if it runs out of memory. Times are from
+query rows in host memory to neighbours in host memory; `ready_s` is from host arrays to the form's matrices on the
+device. After each form's batch size is chosen, all forms and tiles are timed alternately, ROUNDS times; a ratio is
+the form's time divided by that of tiles in the same round: median, least, largest; `whole_ratio` is for all queries
+once, including the preparation of both. Writes results.jsonl, tables.md and manifest.json.
+"""
 
 import ctypes
 import json
@@ -48,7 +48,7 @@ DEVICE = "cuda"
 
 
 class Rows:
-    """What text_bench saved: rows of unit length."""
+    """The rows of unit length that text_bench saved."""
 
     def __init__(self, folder, name):
         self.begin = numpy.fromfile(folder / f"{name}.begin.u64", dtype="u8").astype("i8")
@@ -93,7 +93,7 @@ def transposed(documents):
 
 
 class Form:
-    """`scores(first, last)` gives a dense matrix on the device, a row a query."""
+    """`scores(first, last)` returns a dense matrix on the device, one row per query."""
 
     def __init__(self, name, batches, make, scores):
         self.name, self.batches, self.make, self.scores = name, batches, make, scores
@@ -243,7 +243,7 @@ class Timed:
         return common.timed(lambda: self.search(batch))[0]
 
     def choose(self, expected):
-        """The fastest batch with the right scores; why there is none."""
+        """The fastest batch size with correct scores, or the reason why there is none."""
         trouble, best = "", None
         for batch in sorted({min(b, len(self.queries)) for b in self.form.batches}):
             try:
@@ -271,7 +271,7 @@ class Timed:
 
 
 class Ours:
-    """text_bench, a round when it is asked for."""
+    """text_bench, one round on request."""
 
     def __init__(self, program, name, folder, arguments):
         self.process = subprocess.Popen(
@@ -296,7 +296,7 @@ def spread(values):
 
 
 def compared(arguments, name, log):
-    """One collection: all forms and ours."""
+    """Compares all forms with ours on one collection."""
     with common.scratch() as scratch:
         folder = scratch / pathlib.Path(name).name
         ours = Ours(arguments.bench, name, folder, arguments)

@@ -30,9 +30,10 @@ constexpr std::array<text_shape, 6> shapes{{
 
 constexpr double documents_a_topic = 500;
 constexpr std::uint32_t terms_a_topic = 300;
-constexpr double deviation = 0.6;  // of the logarithm of a document's terms
+constexpr double deviation = 0.6;  // of the logarithm of a document's number of terms
 
-/// Draws 0 .. n - 1 with probability falling as 1 / (rank + 3), by the alias method (Walker 1977).
+/// Random numbers 0 .. n - 1 with a probability proportional to 1 / (rank + 3), by the alias method
+/// (Walker 1977).
 class zipf {
  public:
   explicit zipf(std::uint32_t n) : keep_(n), other_(n) {
@@ -113,7 +114,7 @@ sparse_matrix sample_text(context const& ctx, text_sample_options const& options
       words.clear();
       terms.clear();
       while (terms.size() < wanted) {
-        // As many words as terms are missing, and again.
+        // Adds as many words as terms are missing, and repeats.
         for (std::size_t i = terms.size(); i < wanted; ++i)
           words.push_back(uniform_unit(draw) < options.of_topic ? topic[word_of_topic(draw)]
                                                                 : word(draw));

@@ -7,15 +7,15 @@
 #include <span>
 #include <string_view>
 
-// Drawn collections of texts for text_bench.
+// Synthetic collections of texts for text_bench.
 namespace rulerank::inline v0::bench {
 
-/// The size of a published text collection (Freitas 2017, Table 5.14) and of its set of queries.
+/// The size of a published text collection (Freitas 2017, Table 5.14) and of its queries.
 struct text_shape {
   std::string_view name;
-  std::size_t documents;  ///< queries included
+  std::size_t documents;  ///< including queries
   std::uint32_t terms;
-  double terms_a_document;  ///< different ones, on average
+  double terms_a_document;  ///< mean number of distinct terms
   std::size_t queries;
 };
 std::span<text_shape const> text_shapes();
@@ -30,12 +30,12 @@ struct text_sample_options {
   double of_topic = 0.4;
 };
 
-/// Counts of terms of drawn documents: the number of different terms is log-normal, words follow
-/// Zipf's law, and those of a topic follow it over some terms of their own. The seed is the
-/// context's: the same seed gives the same rows for any number of threads.
+/// Generates term counts of documents: the number of distinct terms is log-normal, words follow
+/// Zipf's law, and the words of a topic follow it over some terms of the topic. The context's seed
+/// determines the rows, for any number of threads.
 knn::sparse_matrix sample_text(context const& ctx, text_sample_options const& options);
 
-/// Rows of a matrix cut in two: `chosen` of them drawn evenly, and the others in order.
+/// The rows of a matrix in two parts: `chosen` evenly spaced ones, and the others in order.
 struct drawn_queries {
   knn::sparse_matrix queries, documents;
 };

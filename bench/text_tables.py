@@ -1,16 +1,14 @@
 #!/usr/bin/env python3
-"""Search in drawn collections of the published shapes, after the dissertation's tables 5.15 to 5.26:
-the published engines and ours on the CPU and on one and several GPUs, side by side, neighbours
-compared before a time is taken.
+"""Search in synthetic collections of the published shapes, as in the dissertation's tables 5.15 to 5.26: compares the
+published engines and ours on the CPU and on one and several GPUs, and checks the neighbours before timing.
 
   text_tables.py BIN_FOLDER OUT_FOLDER [--gpus 1,2,4] [--shapes a,b] [--queries N] [--k K]
                  [--threads N] [--draws N] [--keep ROWS.jsonl]
 
---queries 0: the published number of each shape. --draws: so many random sets of queries, of which
-times are the means. A shape may be the path of a real collection.
+--queries 0: the published number of each shape. --draws: the number of random sets of queries, whose mean times are
+reported. A shape may be the path of a real collection.
 
-mt answers some of the queries, as stated. Writes results.jsonl, manifest.json
-and tables.md into OUT_FOLDER.
+mt answers a stated sample of the queries. Writes results.jsonl, manifest.json and tables.md to OUT_FOLDER.
 """
 
 import pathlib

@@ -1,17 +1,16 @@
 #!/usr/bin/env python3
-"""Which weights find the right neighbours: SMART's ways and BM25 compared on training sets alone,
-then the one that is chosen beside the one before it on the test sets.
+"""Which weights find the right neighbours: compares SMART's schemes and BM25 on training sets only, then the chosen
+scheme with the previous one on the test sets.
 
   text_weights.py PROGRAM DATA_FOLDER OUT_FOLDER [--folds 3] [--collections 20news-bydate,r8,...]
 
-DATA_FOLDER as for text_classes.py, and cranfield/{cran.all.1400,cran.qry,QRelsCorrectedforTRECeval}.
-Classes: the training set is cut into folds (drawn, seed 1); each fold's documents are classified by
-their neighbours among the others', by majority and by similarity, k = 1, 5, 10, 15 and 30; the value
-of a way is the mean accuracy over folds, votes and k. Cranfield: MAP of the queries with odd positions
-(the training set; grade 5, which means nothing, counts as 0), 1,000 documents a query; those with
-even positions are the test set. The way with the largest mean over the collections of its value
-over that of BEFORE is chosen. Only matches are neighbours. Writes weights.tsv (all values) and prints
-the tables of the README as Markdown.
+DATA_FOLDER as for text_classes.py, and cranfield/{cran.all.1400,cran.qry,QRelsCorrectedforTRECeval}. Classes: the
+training set is divided into random folds (seed 1); each fold's documents are classified by their neighbours among the
+others', by majority and by similarity, k = 1, 5, 10, 15 and 30; the value of a scheme is the mean accuracy over
+folds, votes and k. Cranfield: MAP of the queries at odd positions (the training set; grade 5, which has no meaning,
+counts as 0), 1,000 documents per query; those at even positions are the test set. The scheme with the largest mean
+over the collections of its value divided by that of BEFORE is chosen. Only matches are neighbours. Writes weights.tsv
+(all values) and prints the tables of the README as Markdown.
 """
 
 import collections
@@ -35,7 +34,7 @@ BLANKS = re.compile(rb"[\t\r\n]")
 
 
 def rows_of(found):
-    """(label, text) of a part, whether it is a folder of classes or a list."""
+    """(label, text) of each document of a split, which is a folder of classes or a list."""
     if not isinstance(found, pathlib.Path):
         return [(label.strip(), text) for label, text in found]
     return [(file.parent.name.encode(), file.read_bytes()) for file in sorted(found.rglob("*")) if file.is_file()]
@@ -47,7 +46,7 @@ def write_rows(path, rows):
 
 
 def voted(neighbours, k, votes):
-    """The class with the most votes among the k nearest, of equals that of the nearest."""
+    """The class with the most votes among the k nearest; ties go to the class of the nearest."""
     sums = collections.defaultdict(float)
     for label, score in neighbours[:k]:
         sums[label] += 1 if votes == "majority" else score
@@ -137,7 +136,7 @@ def main():
         all_of = {name: (Classes if name in text_classes.COLLECTIONS else Cranfield)(name, given.data) for name in names}
 
         def measured(part, ways):
-            """{(collection, way): values}, the collections side by side."""
+            """{(collection, scheme): values}; collections run in parallel."""
             def of(name):
                 folder = made / name
                 folder.mkdir(exist_ok=True)

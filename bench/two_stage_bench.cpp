@@ -1,5 +1,5 @@
-// Learning curves: labels against NDCG@10 on the test set, for two-stage active learning and what
-// a user would do instead.
+// Learning curves of NDCG@10 on the test set against labels, for two-stage active learning and its
+// alternatives.
 //
 //   two_stage_bench [SETS [FOLDS [METHODS [PER_QUERY [ROUNDS]]]]]     lists a,b,c; - for all
 //
@@ -115,7 +115,7 @@ class fold {
     std::iota(documents.begin(), documents.end(), std::size_t{0});
     random_engine engine(ctx_.seed);
     shuffle(std::span(documents), engine);
-    // As many labels as the rounds have.
+    // As many labels as the rounds use.
     std::vector<std::size_t> open;
     for (datasets::query_group const& q : train_.data.queries)
       open.push_back(q.size() - static_cast<std::size_t>(std::count_if(

@@ -38,7 +38,7 @@ def read(path, per_query):
 
 
 def curve(steps, ranker):
-    """(labels, share, value) of the rounds of all folds, means."""
+    """(labels, share, value) of the rounds, as means over the folds."""
     folds = max(len(s) for s in steps.values())
     means = []
     for step in sorted(steps):
@@ -84,7 +84,7 @@ def tables(points):
 
 
 def difference(methods, method, ranker):
-    """Of the committee's rounds up to nine tenths of the documents less the other's: the mean of the folds, and its deviation."""
+    """The committee's rounds up to nine tenths of the documents minus the other's: the mean over the folds, and its deviation."""
     folds = defaultdict(list)
     for step, by_fold in methods["committee"].items():
         for fold, (_, share, values) in by_fold.items():

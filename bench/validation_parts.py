@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""What member_evidence.py and sampler_variants.py share: samples of a fold's training set, rankings of its
-validation set, results that a later run goes on from, and intervals of differences. No test set is read."""
+"""What member_evidence.py and sampler_variants.py share: samples of a fold's training set, rankings of its validation set, results
+that a later run continues, and intervals of differences. A seed shuffles the documents of each query, because the order of some
+files follows the labels. The value of a query is its mean over the seeds. No test set is read."""
 
 import collections
 import contextlib
@@ -25,8 +26,7 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 numpy, = needs.packages("numpy")
 
 MEASURES = ("MAP", "NDCG@10")
-KEYS = ("set", "fold", "budget", "way", "draw", "candidate")
-SIZES = (2, 3, 4, 5, 6)  # rule sizes of the sampler
+KEYS = ("set", "fold", "budget", "way", "seed", "candidate")
 
 
 def letor_sets(letor):
@@ -43,20 +43,21 @@ def qids_of(path):
 
 
 class Fold:
-    """A fold's training and validation set, and the program that learns from samples of the first."""
+    """A fold's training and validation set, shuffled by a seed, and the program that learns from samples of the first."""
 
-    def __init__(self, program, letor, name, number, scratch):
-        folder = letor / name / f"Fold{number}"
-        self.program, self.number, self.scratch = program, number, pathlib.Path(scratch)
-        self.run = common.program(program, "--quiet", by=common.output)
-        self.train, self.vali = folder / "train.txt", folder / "vali.txt"
+    def __init__(self, program, letor, name, number, seed, scratch):
+        self.name, self.number, self.seed, self.scratch = name, number, seed, pathlib.Path(scratch)
+        self.run = common.program(program, "--quiet", "--seed", seed, "--threads", 1, by=common.output)
+        self.train, self.vali = self.scratch / "train.txt", self.scratch / "vali.txt"
+        for path in (self.train, self.vali):
+            common.shuffled(letor / name / f"Fold{number}" / path.name, path, seed)
         self.lines = self.train.read_bytes().splitlines(True)
         self.labels = numpy.array([int(line.split(b" ", 1)[0]) for line in self.lines])
         _, sizes = qids_of(self.train)
         self.query = numpy.repeat(numpy.arange(len(sizes)), sizes)  # of each training document
         self.queries = numpy.split(numpy.arange(len(self.lines)), numpy.cumsum(sizes)[:-1])
         self.lists = numpy.cumsum(qids_of(self.vali)[1])[:-1]  # where a query of the validation set begins
-        self.selections, self.binned = [], {}
+        self.chosen, self.binned = [], {}
 
     def cuts(self, method):
         """Cuts of all training documents, which read no label: `tube`, or `tube5` for 5 bins."""
@@ -64,7 +65,7 @@ class Fold:
         if not path.exists():
             name = method.rstrip("0123456789")
             self.run("discretize", "--train", self.train, "--apply", self.vali, "--method", name, "--bins",
-                     method[len(name):] or 10, "--out-dir", path.parent, "--threads", 1)
+                     method[len(name):] or 10, "--out-dir", path.parent)
         return path
 
     def bins(self, method):
@@ -83,26 +84,21 @@ class Fold:
         return self.binned[method]
 
     def sampler_order(self, count):
-        """The documents in the sampler's order, at the smallest rule size that chooses so many; where none
-        does, all that the largest one chooses."""
-        for size in SIZES:
-            if size - SIZES[0] == len(self.selections):
-                ids = self.scratch / "ids.tsv"
-                self.run("reduce", "--train", self.train, "--discretizer", self.cuts("tube"), "--rule-size", size,
-                         "--out", self.scratch / "chosen.txt", "--ids", ids, "--threads", 1, "--device", "cpu")
-                with open(ids, newline="", encoding="ascii") as rows:
-                    chosen = [int(row["line"]) for row in csv.DictReader(rows, delimiter="\t")]
-                self.selections.append(list(dict.fromkeys(chosen)))
-            if len(self.selections[size - SIZES[0]]) >= count:
-                break
-        return self.selections[size - SIZES[0]]
+        """The first documents that `reduce` chooses, with rules of size 2 before larger ones."""
+        if len(self.chosen) < count:
+            ids = self.scratch / "ids.tsv"
+            self.run("reduce", "--train", self.train, "--rule-size", 2, "--max-documents", count, "--ties", "seeded",
+                     "--out", self.scratch / "chosen.txt", "--ids", ids, "--device", "cpu")
+            with open(ids, newline="", encoding="utf-8") as rows:
+                self.chosen = list(dict.fromkeys(int(row["line"]) for row in csv.DictReader(rows, delimiter="\t")))
+        return self.chosen[:count]
 
-    def random_order(self, draw):
-        return numpy.random.default_rng([1, self.number, draw]).permutation(len(self.lines)).tolist()
+    def random_order(self):
+        return numpy.random.default_rng([1, self.number, self.seed]).permutation(len(self.lines)).tolist()
 
-    def query_order(self, draw):
-        """Queries in a drawn order, the documents of each too, so that of the last one a drawn part is taken."""
-        engine = numpy.random.default_rng([2, self.number, draw])
+    def query_order(self):
+        """Random queries with all their documents in a random order."""
+        engine = numpy.random.default_rng([2, self.number, self.seed])
         return [int(d) for q in engine.permutation(len(self.queries)) for d in engine.permutation(self.queries[q])]
 
     def written(self, sample):
@@ -114,14 +110,14 @@ class Fold:
         """The scores of the validation set, which stay in the file `name` too."""
         out = self.scratch / name
         by = ["--discretizer", self.cuts(cuts)] if cuts else []
-        self.run("rank", "--train", sample_file, "--test", self.vali, "--out", out, *by, *words, "--threads", 1, "--device", "cpu")
+        self.run("rank", "--train", sample_file, "--test", self.vali, "--out", out, *by, *words, "--device", "cpu")
         return numpy.loadtxt(out, ndmin=1)
 
     def ranked_within(self, sample_file, name, words):
-        """Likewise, by a model that was fitted with the whole training set as the pool of the sample."""
+        """The same for a model that `fit` makes with the whole training set as the pool of the sample."""
         model, out = self.scratch / "model", self.scratch / name
-        self.run("fit", "--train", sample_file, "--pool", self.train, "--model", model, *words, "--threads", 1)
-        self.run("rank", "--model", model, "--test", self.vali, "--out", out, "--threads", 1, "--device", "cpu")
+        self.run("fit", "--train", sample_file, "--pool", self.train, "--model", model, *words)
+        self.run("rank", "--model", model, "--test", self.vali, "--out", out, "--device", "cpu")
         return numpy.loadtxt(out, ndmin=1)
 
     def kept(self, name, scores):
@@ -130,7 +126,7 @@ class Fold:
     def judged(self, names):
         """measures[name][measure]: a value a query. Equal scores count as the mean over their orders."""
         told = json.loads(self.run("evaluate", "--test", self.vali, "--metrics", ",".join(MEASURES), "--ties",
-                                   "average", "--per-query", "--json", "--threads", 1, "--scores",
+                                   "average", "--per-query", "--json", "--scores",
                                    *(f"{name}={self.scratch / name}" for name in names)))
         return {system["name"]: system["folds"][0]["values"] for system in told["systems"]}
 
@@ -200,49 +196,43 @@ class Results:
                 for key, row in self.read(self.paths[1], self.columns[1]).items()}
 
 
-def samples(fold, budgets, draw, orders):
-    """(budget, way, draw, documents) of a draw, or, where it is None, of what is not drawn."""
+def samples(fold, budgets, orders):
+    """(budget, way, documents) of each sample."""
     for budget in budgets:
         count = max(1, round(len(fold.lines) * float(budget.rstrip("%")) / 100))
-        if count == len(fold.lines):
-            if draw is None:
-                yield budget, "all", "0", range(count)
-            continue
-        for way, order in orders(fold, count, draw).items():
-            yield budget, way, str(draw or 0), sorted(order[:count])
+        found = {"all": range(count)} if count == len(fold.lines) else orders(fold, count)
+        yield from ((budget, way, sorted(order[:count])) for way, order in found.items())
 
 
 def one_task(task):
-    """The rows of a fold and a draw, and the processor seconds that they took."""
-    (arguments, name, number, draw), learn, orders, names, done = task
+    """The rows of a fold and a seed, and the processor seconds that they took."""
+    (arguments, name, number, seed), learn, orders, names, done = task
     before = os.times()
     rows = []
     with common.scratch() as scratch:
-        fold = Fold(arguments.program, arguments.letor, name, number, scratch)
-        for budget, way, which, sample in samples(fold, arguments.budgets, draw, orders):
-            keys = {candidate: (name, str(number), budget, way, which, candidate) for candidate in names}
+        fold = Fold(arguments.program, arguments.letor, name, number, seed, scratch)
+        for budget, way, sample in samples(fold, arguments.budgets, orders):
+            keys = {candidate: (name, str(number), budget, way, str(seed), candidate) for candidate in names}
             if all(key in done for key in keys.values()):
                 continue
             values = learn(fold, list(sample))
             rows += [(key, len(sample), values[candidate]) for candidate, key in keys.items()]
     after = os.times()
-    return (name, number, draw), rows, sum(after[:4]) - sum(before[:4])
+    return (name, number, seed), rows, sum(after[:4]) - sum(before[:4])
 
 
 def collect(arguments, results, learn, orders, names):
-    """Adds what is missing to the results, `arguments.jobs` tasks side by side; the processor seconds."""
-    # What is not drawn comes first: it has the largest samples.
-    tasks = [((arguments, name, number, draw), learn, orders, names, frozenset(
+    """Adds what is missing to the results, `arguments.jobs` tasks side by side; the processor seconds. `names(set)`: the candidates."""
+    tasks = [((arguments, name, number, seed), learn, orders, names(name), frozenset(
         key for key in results.done if key[:2] == (name, str(number))))
-        for draw in [None, *range(arguments.draws)] for name in arguments.sets for number in arguments.folds]
+        for seed in range(1, arguments.seeds + 1) for name in arguments.sets for number in arguments.folds]
     begin, used = time.monotonic(), 0.0
     with multiprocessing.Pool(arguments.jobs) as pool:
         for number, (what, rows, seconds) in enumerate(pool.imap_unordered(one_task, tasks), 1):
             results.add(rows)
             used += seconds
-            print(f"{number} of {len(tasks)} parts ({what[0]}, fold {what[1]}, "
-                  f"{'not drawn' if what[2] is None else f'draw {what[2]}'}): {len(rows)} rows; "
-                  f"{time.monotonic() - begin:.0f} s, {used / 60:.1f} core-minutes", file=sys.stderr, flush=True)
+            print(f"{number} of {len(tasks)} tasks ({what[0]}, fold {what[1]}, seed {what[2]}): {len(rows)} rows, {seconds:.0f} s; "
+                  f"{time.monotonic() - begin:.0f} s, {used / 60:.1f} core-minutes in all", file=sys.stderr, flush=True)
     return used
 
 
@@ -288,22 +278,21 @@ class Comparison:
 
 
 def grouped(arguments, measured, ways, names):
-    """values[budget, way, candidate][measure][set]: a value a query of all folds, the mean of the draws; and
-    the mean labels of [budget, way]."""
-    draws = collections.Counter((key[0], key[1], key[2], key[3], key[5]) for key in measured)
+    """values[budget, way, candidate][measure][set]: a value a query of all folds, the mean over the seeds; and the mean labels of
+    [budget, way]. `names(set)`: the candidates."""
     values = collections.defaultdict(lambda: {m: {} for m in MEASURES})
     labels = collections.defaultdict(list)
     for budget in arguments.budgets:
         for way in ["all"] if budget == "100%" else ways:
-            for candidate, name in itertools.product(names, arguments.sets):
+            for candidate, name in ((candidate, name) for name in arguments.sets for candidate in names(name)):
                 parts = []
                 for number in map(str, arguments.folds):
-                    count = draws[name, number, budget, way, candidate]
-                    if count == 0:
-                        raise SystemExit(f"no row of {name}, fold {number}, {budget}, {way}, {candidate}")
-                    of = [measured[name, number, budget, way, str(d), candidate] for d in range(count)]
-                    labels[budget, way] += [counted for counted, _ in of]
-                    parts.append({m: sum(v[m] for _, v in of) / count for m in MEASURES})
+                    keys = [(name, number, budget, way, str(seed), candidate) for seed in range(1, arguments.seeds + 1)]
+                    missing = next((key for key in keys if key not in measured), None)
+                    if missing:
+                        common.fail(f"found no row of {', '.join(missing)}; run the same command without --tables-only, or with fewer --seeds")
+                    labels[budget, way] += [measured[key][0] for key in keys]
+                    parts.append({m: sum(measured[key][1][m] for key in keys) / len(keys) for m in MEASURES})
                 for m in MEASURES:
                     values[budget, way, candidate][m][name] = numpy.concatenate([part[m] for part in parts])
     return dict(values), {key: statistics.fmean(of) for key, of in labels.items()}
@@ -319,7 +308,7 @@ def parsed(description, **options):
     """The command line of a study of validation sets; its own options are beside those of all."""
     a = common.arguments(description, "program", "letor", "out",
                          sets={"type": lambda text: text.split(","), "help": "default: all of LETOR_FOLDER"}, folds=[1, 2, 3, 4, 5],
-                         draws=3, jobs={"type": int, "default": 1, "help": "processes side by side; the results are the same"},
+                         seeds=3, jobs={"type": int, "default": 1, "help": "processes side by side; the results are the same"},
                          tables_only={"action": "store_true", "help": "make the tables again of what is there"}, **options)
     a.sets = a.sets or letor_sets(a.letor)
     return a
@@ -330,15 +319,15 @@ def write_manifest(arguments, used, libraries):
     path = arguments.out / "manifest.json"
     before = json.loads(path.read_text())["core_minutes"] if path.exists() else 0
     common.manifest(path, build=common.build(arguments.program), sets=arguments.sets, folds=arguments.folds,
-                    budgets=arguments.budgets, draws=arguments.draws, core_minutes=round(before + used / 60, 1),
+                    budgets=arguments.budgets, seeds=arguments.seeds, core_minutes=round(before + used / 60, 1),
                     libraries=libraries, sha256=common.sums_of(arguments.letor, arguments.sets, arguments.folds, ("train", "vali")))
 
 
 def preface(arguments):
-    """How the tables of a report came about."""
-    return (f"Validation parts of {', '.join(arguments.sets)}, folds {', '.join(map(str, arguments.folds))}, "
-            f"{arguments.draws} draws; test parts are not read. Means over queries, then sets; ± is half an interval of "
-            "confidence .95 of the paired difference over queries, in which sets of the same queries count once.")
+    """How the figures of a report were made."""
+    return (f"Validation sets of {', '.join(arguments.sets)}; folds {', '.join(map(str, arguments.folds))}; the mean of "
+            f"seeds 1 to {arguments.seeds}, which shuffle the documents of each query. No test set is read. Means over queries, then over sets. "
+            "± is half a 95 % interval of the paired difference over queries; sets with the same queries count these once.")
 
 
 def bare(value, digits=4):

@@ -8,7 +8,7 @@
 
 namespace rulerank::inline v0 {
 
-/// Words between commas, of an argument or, where it is - or not there, of `all`.
+/// Splits an argument at commas, or `all` if the argument is - or missing.
 inline std::vector<std::string> word_list(int argc, char** argv, int at, std::string const& all) {
   std::string text = argc > at && std::strcmp(argv[at], "-") != 0 ? argv[at] : all;
   std::vector<std::string> words;

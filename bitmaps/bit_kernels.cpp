@@ -13,7 +13,7 @@ namespace rulerank::inline v0::bitmaps::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Vectors of at most 8 words: what a row is padded to.
+// Vectors of at most 8 words, the padding of a row.
 using words_tag = hn::CappedTag<word, row_words_multiple>;
 
 std::uint64_t popcount(word const* a, std::size_t words) {
@@ -53,8 +53,8 @@ void range_popcounts(word const* a, word_range const* ranges, std::size_t range_
         static_cast<std::uint32_t>(popcount(a + ranges[k].begin, ranges[k].end - ranges[k].begin));
 }
 
-// Lane l of the vectors below is row l of the block; `Groups` vectors run side by side so that a
-// prefix word is broadcast once for all of them.
+// Lane l of the vectors below is row l of the block. `Groups` vectors are processed together so
+// that each prefix word is broadcast once for all of them.
 template <std::size_t Groups, class OnRangeEnd>
 HWY_INLINE void product_block(word const* prefix, word const* columns, std::size_t stride,
                               word_range const* ranges, std::size_t range_count,
@@ -87,7 +87,7 @@ HWY_INLINE void product_block(word const* prefix, word const* columns, std::size
   }
 }
 
-// Calls block(Groups as a constant, first lane) over [begin, end) widened to whole vectors.
+// Calls block(Groups as a constant, first lane) over [begin, end), widened to whole vectors.
 template <class Block>
 HWY_INLINE void for_each_block(std::size_t begin, std::size_t end, Block&& block) {
   std::size_t const lanes = hn::Lanes(words_tag());
@@ -100,7 +100,7 @@ HWY_INLINE void for_each_block(std::size_t begin, std::size_t end, Block&& block
   for (; l < end; l += lanes) block(std::integral_constant<std::size_t, 1>(), l);
 }
 
-// value x factor, where every lane of value is below 2^32.
+// Returns value × factor; every lane of value must be below 2^32.
 HWY_INLINE hn::Vec<words_tag> times(hn::Vec<words_tag> value, std::uint32_t factor) {
   words_tag const d;
 #if HWY_TARGET == HWY_SCALAR
@@ -112,7 +112,7 @@ HWY_INLINE hn::Vec<words_tag> times(hn::Vec<words_tag> value, std::uint32_t fact
 #endif
 }
 
-// The low halves of the 64-bit lanes.
+// Stores the low halves of the 64-bit lanes.
 template <class Vec>
 HWY_INLINE void store_low(Vec value, std::uint32_t* out) {
   words_tag const d;
@@ -141,8 +141,8 @@ void product_weighted_counts(word const* prefix, word const* columns, std::size_
                              std::size_t begin, std::size_t end, word_range const* ranges,
                              std::size_t range_count, std::uint32_t const* steps, std::uint32_t* n,
                              std::uint32_t* weighted) {
-  // With running sums s_0 <= s_1 <= ... after each range, sum of weights[k] x counts[k] is the
-  // sum of s_k x (weights[k] - weights[k + 1]) (Abel), and `steps` holds those differences.
+  // With cumulative sums s_0 <= s_1 <= ... after each range, the sum of weights[k] × counts[k] is
+  // the sum of s_k × (weights[k] - weights[k + 1]) (Abel); `steps` holds these differences.
   words_tag const d;
   std::size_t const lanes = hn::Lanes(d);
   for_each_block(begin, end, [&](auto groups, std::size_t l) HWY_ATTR {
@@ -163,7 +163,7 @@ void product_weighted_counts(word const* prefix, word const* columns, std::size_
 
 constexpr std::size_t block_documents = 64;  // the padding of a byte column
 
-// masks[q] = the bits j for which columns[j][p + q] == wanted[j], for a block of documents.
+// Sets masks[q] to the bits j for which columns[j][p + q] == wanted[j], for a block of documents.
 HWY_INLINE void overlap_masks(std::uint8_t const* const* columns, std::uint8_t const* wanted,
                               std::size_t width, std::size_t p, std::uint16_t* masks) {
 #if HWY_TARGET == HWY_SCALAR
@@ -191,8 +191,8 @@ HWY_INLINE void overlap_masks(std::uint8_t const* const* columns, std::uint8_t c
       else
         high = hn::Or(high, hn::And(equal, bit));
     }
-    // Interleaving puts the two mask bytes of a document side by side, in document order within
-    // each 16 bytes of `low`; the halves of these 16 are 8 masks each.
+    // Interleaving puts the two mask bytes of a document next to each other, in document order
+    // within each 16 bytes of `low`; each half of these 16 bytes has 8 masks.
     hn::Store(hn::BitCast(d16, hn::InterleaveLower(d8, low, high)), d16, lower);
     hn::Store(hn::BitCast(d16, hn::InterleaveUpper(d8, low, high)), d16, upper);
     for (std::size_t b = 0; b * 16 < lanes; ++b) {
@@ -297,7 +297,7 @@ smallest_total add_overlap_gains(std::span<std::uint8_t const* const> columns,
 }
 
 std::string instruction_set() {
-  // Highway lists targets as bits, the best one lowest.
+  // Highway represents targets as bits, the best one lowest.
   auto const targets = static_cast<std::uint64_t>(hwy::SupportedTargets()) & HWY_TARGETS;
   return hwy::TargetName(static_cast<std::int64_t>(targets & (0 - targets)));
 }

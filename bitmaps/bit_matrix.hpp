@@ -13,7 +13,7 @@ inline constexpr std::size_t word_bits = 64;
 /// Rows are padded with zero bits to a multiple of this many words (64 bytes).
 inline constexpr std::size_t row_words_multiple = alignment / sizeof(word);
 
-/// Words that hold `bits` bits, padded as a row is.
+/// The number of words for `bits` bits, padded like a row.
 constexpr std::size_t padded_words(std::size_t bits) {
   return round_up((bits + word_bits - 1) / word_bits, row_words_multiple);
 }
@@ -28,7 +28,7 @@ class bit_matrix {
 
   std::size_t rows() const noexcept { return rows_; }
   std::size_t columns() const noexcept { return columns_; }
-  /// Words of a row, padding included.
+  /// The words per row, including padding.
   std::size_t stride() const noexcept { return stride_; }
 
   std::span<word const> row(std::size_t r) const { return {words_.data() + r * stride_, stride_}; }
@@ -39,7 +39,7 @@ class bit_matrix {
   bool test(std::size_t r, std::size_t c) const {
     return (words_[r * stride_ + c / word_bits] >> (c % word_bits) & 1) != 0;
   }
-  /// Makes room for at least `columns` columns (at least doubling the words), keeping all bits.
+  /// Grows to at least `columns` columns, at least doubling the words, and keeps all bits.
   void grow(std::size_t columns);
 
  private:

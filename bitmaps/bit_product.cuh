@@ -2,24 +2,25 @@
 
 #include <cstdint>
 
-// Products of bit matrices on a warp: C[i][j] += the number of bits that row i of A and row j of B
-// have in common, for 16 rows, 8 rows and 256 bits at a time.
+// Products of bit matrices on a warp: C[i][j] += the number of bits set in both row i of A and row
+// j of B, for 16 rows, 8 rows and 256 bits at a time.
 namespace rulerank::inline v0::bitmaps {
 
-/// Bits of a row that one product takes, and the 32-bit words they are.
+/// Bits of a row per product, and the number of 32-bit words that hold them.
 inline constexpr std::uint32_t product_bits = 256;
 inline constexpr std::uint32_t product_words = product_bits / 32;
 inline constexpr std::uint32_t product_rows_a = 16;
 inline constexpr std::uint32_t product_rows_b = 8;
 
-/// This lane's two words of a row's 256 bits: words 2 t and 2 t + 1 with t = lane % 4. Which bits a
-/// lane takes does not matter as long as A and B agree.
+/// Returns the first of this lane's two words of a row's 256 bits: words 2 t and 2 t + 1 with t =
+/// lane % 4. The assignment of bits to lanes is arbitrary if A and B use the same.
 __device__ inline std::uint32_t product_word() {
   return (threadIdx.x % 4) * 2;
 }
 
-/// A: this lane's words of row g (x) and of row g + 8 (y), g = lane / 4; B: its words of row g.
-/// C: (g, 2 t), (g, 2 t + 1), (g + 8, 2 t), (g + 8, 2 t + 1). All lanes of the warp take part.
+/// Adds to C. A: this lane's words of row g (x) and of row g + 8 (y), g = lane / 4. B: its words of
+/// row g. C: (g, 2 t), (g, 2 t + 1), (g + 8, 2 t), (g + 8, 2 t + 1). All lanes of the warp must
+/// call it.
 __device__ inline void add_bit_product(std::uint32_t (&c)[4], uint2 const (&a)[2], uint2 b) {
 #if __CUDA_ARCH__ >= 800
   asm("mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.and.popc {%0,%1,%2,%3}, {%4,%5,%6,%7}, "

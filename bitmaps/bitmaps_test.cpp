@@ -10,7 +10,7 @@
 namespace rulerank::inline v0::bitmaps::bitmaps_test {
 namespace {
 
-/// Runs a test body once for every instruction set this processor has.
+/// Runs a test once for every instruction set of this processor.
 class every_instruction_set : public testing::TestWithParam<std::int64_t> {
  protected:
   void SetUp() override { hwy::SetSupportedTargetsForTest(GetParam()); }

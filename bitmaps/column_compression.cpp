@@ -15,7 +15,7 @@ namespace rulerank::inline v0::bitmaps::HWY_NAMESPACE {
 
 using step = column_compression::step;
 
-/// The bits of x that mask has, packed.
+/// Packs the bits of x that are set in mask.
 HWY_INLINE word packed_bits(word x, word mask) {
 #if HWY_ARCH_X86_64 && HWY_TARGET <= HWY_AVX2 && !defined(HWY_DISABLE_BMI2_FMA)
   return _pext_u64(x, mask);
@@ -27,7 +27,7 @@ HWY_INLINE word packed_bits(word x, word mask) {
 #endif
 }
 
-/// The lowest `count` bits that x has; count is at least 1 and at most 64.
+/// Returns the lowest `count` set bits of x; count is at least 1 and at most 64.
 HWY_INLINE word lowest_bits(word x, std::uint32_t count) {
 #if HWY_ARCH_X86_64 && HWY_TARGET <= HWY_AVX2 && !defined(HWY_DISABLE_BMI2_FMA)
   return _pdep_u64(~word{0} >> (word_bits - count), x);
@@ -45,7 +45,7 @@ void plan(column_compression& how, word const* mask, word_range const* classes,
   how.words = 0;
   for (std::size_t k = 0; k < class_count; ++k) {
     std::uint32_t const begin = how.words;
-    std::uint32_t filled = word_bits;  // bits of the last target word that are taken
+    std::uint32_t filled = word_bits;  // used bits of the last target word
     for (std::uint32_t w = classes[k].begin; w < classes[k].end; ++w) {
       for (word left = mask[w]; left != 0;) {
         if (filled == word_bits) {

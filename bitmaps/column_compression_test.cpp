@@ -10,7 +10,7 @@
 namespace rulerank::inline v0::bitmaps::column_compression_test {
 namespace {
 
-/// One word or more a class, one bit at a time.
+/// Reference: at least one word per class, one bit at a time.
 std::vector<std::vector<bool>> kept_bits(std::span<word const> mask, std::span<word const> row,
                                          std::span<word_range const> classes) {
   std::vector<std::vector<bool>> kept;

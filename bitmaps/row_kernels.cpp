@@ -17,7 +17,7 @@ namespace rulerank::inline v0::bitmaps::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 using words_tag = hn::CappedTag<word, row_words_multiple>;
 
-/// The bits of x that mask has, packed.
+/// Packs the bits of x that are set in mask.
 HWY_INLINE word packed(word x, word mask) {
 #if HWY_ARCH_X86_64 && HWY_TARGET <= HWY_AVX2 && !defined(HWY_DISABLE_BMI2_FMA)
   return _pext_u64(x, mask);
@@ -29,7 +29,7 @@ HWY_INLINE word packed(word x, word mask) {
 #endif
 }
 
-/// Rows of one padded unit: the row stays in registers.
+/// For rows of one padded unit: the row stays in registers.
 void and_counts_of_units(word const* row, word const* const* rows, std::size_t n,
                          std::uint32_t* counts) {
   words_tag const d;
@@ -71,8 +71,8 @@ void pack_rows(word const* mask, word const* const* rows, std::size_t n, std::si
   std::size_t const stride = padded_words(bits);
   for (std::size_t j = 0; j < n; ++j, out += stride) {
     word const* const from = rows[j];
-    word open = 0;           // the word that is being filled
-    std::size_t filled = 0;  // its bits, below 64
+    word open = 0;           // the word being filled
+    std::size_t filled = 0;  // its used bits, below 64
     word* to = out;
     for (std::size_t w = 0; w < words; ++w) {
       word const m = mask[w];
@@ -82,7 +82,7 @@ void pack_rows(word const* mask, word const* const* rows, std::size_t n, std::si
       filled += static_cast<std::size_t>(std::popcount(m));
       *to = open;
       bool const full = filled >= word_bits;
-      // What did not fit: x without its lowest (64 - filled before) bits.
+      // The bits that did not fit: x without its lowest (64 - previously filled) bits.
       std::size_t const before = filled - static_cast<std::size_t>(std::popcount(m));
       word const rest = before == 0 ? 0 : x >> (word_bits - before);
       open = full ? rest : open;

@@ -9,7 +9,8 @@ namespace rulerank::inline v0 {
 /// Bytes to which bit rows and byte columns are aligned and padded: a cache line, an AVX-512 word.
 inline constexpr std::size_t alignment = 64;
 
-/// Bytes between what different threads write often: two cache lines, which are fetched together.
+/// Bytes between variables that different threads write often: two cache lines, because processors
+/// fetch lines in pairs.
 inline constexpr std::size_t apart = 2 * alignment;
 
 template <class T>

@@ -11,11 +11,11 @@
 #include <utility>
 #include <vector>
 
-// Values as bytes for other processes of the same program on machines of one kind: as they are in
-// memory, containers behind their size, and of a struct its members.
+// Serializes values as bytes for other processes of the same program on machines of the same kind:
+// plain values as in memory, containers after their size, structs member by member.
 namespace rulerank::inline v0 {
 
-/// A struct that lists what of it is put and taken:
+/// A struct that lists the members to serialize:
 ///     static auto members_of(auto& value) { return std::tie(value.name, value.counts); }
 template <class Value>
 concept ListsMembers = requires(Value& value) {
@@ -33,12 +33,12 @@ inline constexpr bool is_pair = false;
 template <class First, class Second>
 inline constexpr bool is_pair<std::pair<First, Second>> = true;
 
-/// Its bytes say all.
+/// A value whose bytes are its whole state.
 template <class Value>
 concept Plain = std::is_trivially_copyable_v<Value> && !ListsMembers<Value> &&
                 !std::ranges::view<Value> && !is_optional<Value> && !is_pair<Value>;
 
-/// Its elements lie in a row, and their bytes say all.
+/// A contiguous range of plain values.
 template <class Value>
 concept PlainRow = std::ranges::contiguous_range<Value> && Plain<std::ranges::range_value_t<Value>>;
 
@@ -67,8 +67,8 @@ void put(std::string& bytes, Value const& value) {
   }
 }
 
-/// What was put first is taken, and left out of `bytes`. Elements of a vector, a map or a set come
-/// to those that are there.
+/// Removes a value from the front of `bytes`, in the order of `put`. Elements of a vector, map or
+/// set are added to the existing ones.
 template <class Value>
 void take(std::string_view& bytes, Value& value) {
   if constexpr (ListsMembers<Value>) {
@@ -114,7 +114,6 @@ void take(std::string_view& bytes, Value& value) {
   }
 }
 
-/// A value's bytes.
 template <class Value>
 std::string bytes_of(Value const& value) {
   std::string bytes;
@@ -122,7 +121,7 @@ std::string bytes_of(Value const& value) {
   return bytes;
 }
 
-/// The value of such bytes.
+/// Inverts `bytes_of`.
 template <class Value>
 Value value_of(std::string_view bytes) {
   Value value{};

@@ -36,35 +36,35 @@ class process_group {
                                         keep_fn const& keep) const = 0;
 };
 
-/// Called now and then with how far a stage is (`total` 0: not known); returns false to stop the
-/// work. One computation calls it from one thread at a time.
+/// Reports the progress of a stage (`total` 0: unknown); returns false to stop the work. One
+/// computation calls it from one thread at a time.
 using progress_fn =
     std::function<bool(std::string_view stage, std::uint64_t done, std::uint64_t total)>;
 
-/// The first argument of every long computation: where it runs and how it is stopped. The result
-/// never depends on `threads` or `devices`.
+/// The first argument of every long computation: where it runs and how to stop it. The result never
+/// depends on `threads` or `devices`.
 ///
-/// Computations do not change a context, so several may be given the same one at once; `progress`
-/// is then called by each of them, from different threads.
+/// Computations do not change a context, so several may use one context at once. Each of them then
+/// calls `progress` from its own thread.
 struct context {
   int threads = 0;           ///< CPU threads; 0: all that the process may use
-  std::vector<int> devices;  ///< CUDA device ordinals; empty: the CPU alone
-  std::uint64_t seed = 1;    ///< for whatever draws at random
-  std::stop_token stop;      ///< requested: the work throws `interrupted` soon
+  std::vector<int> devices;  ///< CUDA device ordinals; empty: CPU only
+  std::uint64_t seed = 1;    ///< for all random choices
+  std::stop_token stop;      ///< on request, the work soon throws `interrupted`
   progress_fn progress;      ///< may be empty
-  /// Processes that do the same work on the same input at the same time, and share it out; null:
-  /// this one alone.
+  /// Processes that do the same work on the same input at the same time and divide it; null: this
+  /// process alone.
   process_group const* processes = nullptr;
-  /// Whether plain files of text may be mapped, not copied. A mapped file that is cut short while
-  /// it is read is a SIGBUS; a copied one is an `error`.
+  /// Whether plain text files may be mapped instead of copied. If a file is cut short while it is
+  /// read, a mapped file raises SIGBUS and a copied file throws `error`.
   bool map_files = true;
 
   /// The number of CPU threads to use, at least 1.
   int thread_count() const noexcept;
-  /// Throws `interrupted` when a stop was requested. From any thread.
+  /// Throws `interrupted` if a stop was requested. Any thread may call it.
   void check_stop() const;
-  /// Calls `progress`, and throws `interrupted` when it returns false or a stop was requested. One
-  /// call at a time; work in several threads takes a lock for it.
+  /// Calls `progress`; throws `interrupted` if it returns false or a stop was requested. One call
+  /// at a time: several threads must hold a lock.
   void report(std::string_view stage, std::uint64_t done, std::uint64_t total) const;
 };
 

@@ -145,11 +145,12 @@ TEST(error, what_is_not_printable_is_quoted) {
       {"plain \"text\" \\ ~", "plain \"text\" \\ ~"},
       {"Grüße €\xf0\x9d\x84\x9e", "Grüße €\xf0\x9d\x84\x9e"},
       {"a\033[31mb\n\t\x7f", "a\\x1b[31mb\\x0a\\x09\\x7f"},
-      {"\xc2\x9b\xc2\xa0", "\\xc2\\x9b\xc2\xa0"},             // CSI in one character; a blank
-      {"\xff\xc3(\xe2\x82", "\\xff\\xc3(\\xe2\\x82"},         // never, alone, cut short
-      {"\xc0\xaf\xe0\x80\xaf", "\\xc0\\xaf\\xe0\\x80\\xaf"},  // longer than need be
+      {"\xc2\x9b\xc2\xa0", "\\xc2\\x9b\xc2\xa0"},  // CSI in one character; a no-break space
+      // An invalid byte, a lead byte alone, a truncated character.
+      {"\xff\xc3(\xe2\x82", "\\xff\\xc3(\\xe2\\x82"},
+      {"\xc0\xaf\xe0\x80\xaf", "\\xc0\\xaf\\xe0\\x80\\xaf"},  // overlong encodings
       {"\xed\xa0\x80\xf4\x90\x80\x80", "\\xed\\xa0\\x80\\xf4\\x90\\x80\\x80"},
-      // U+061C, U+200E, U+200F, U+202A, U+202E, U+2066 and U+2069 turn a line's direction
+      // U+061C, U+200E, U+200F, U+202A, U+202E, U+2066 and U+2069 change the text direction
       {"\xd8\x9c\xe2\x80\x8e\xe2\x80\x8f", "\\xd8\\x9c\\xe2\\x80\\x8e\\xe2\\x80\\x8f"},
       {"\xe2\x80\xaa\xe2\x80\xae", "\\xe2\\x80\\xaa\\xe2\\x80\\xae"},
       {"\xe2\x81\xa6\xe2\x81\xa9", "\\xe2\\x81\\xa6\\xe2\\x81\\xa9"},
@@ -206,7 +207,7 @@ TEST(output_file, appears_on_commit_alone) {
   EXPECT_EQ(read_all(path), "two");
 }
 
-/// So that no kill leaves another name behind.
+/// A killed process must not leave another name in the folder.
 TEST(output_file, a_new_file_has_its_own_name_alone) {
   testing_tools::temporary_folder const folder;
   std::string const path = folder / "out.txt";
@@ -304,7 +305,8 @@ TEST(output_file, an_open_descriptor_is_written_in_place) {
     expected += name;
     EXPECT_EQ(read_all(path), expected);
   }
-  ASSERT_EQ(::write(descriptor, "1", 1), 1);  // still the caller's, still this file
+  // The descriptor is still open, and the file is the same.
+  ASSERT_EQ(::write(descriptor, "1", 1), 1);
   EXPECT_EQ(read_all(path), expected + "1");
   ::close(descriptor);
   EXPECT_THROW(output_file(fmt::format("/dev/fd/{}", descriptor)), output_error);
@@ -347,13 +349,13 @@ TEST(output_file, has_any_name_that_the_file_system_takes) {
     write_file(path, "x");
     EXPECT_EQ(read_all(path), "x") << size;
   }
-  // What cannot be renamed at the end is refused at the begin.
+  // A file that cannot be renamed at the end is rejected at the beginning.
   EXPECT_THROW(output_file(folder / std::string(longest + 1, 'x')), output_error);
   write_file(folder / "file", "x");
   EXPECT_THROW(output_file(folder / "file/below"), output_error);
 }
 
-/// What `expect_apart` says, or "OK".
+/// Returns the message of `expect_apart`, or "OK".
 std::string clash(std::vector<named_path> const& inputs, std::vector<named_path> const& outputs) {
   return message_of<usage_error>([&] { expect_apart(inputs, outputs); });
 }
@@ -368,9 +370,9 @@ TEST(expect_apart, an_input_is_never_an_output) {
   for (std::string const& out :
        {in, folder / "./in.txt", folder / "link", folder / "twin", folder / "again/in.txt"}) {
     EXPECT_EQ(clash({{"--in", in}}, {{"--out", out}}),
-              fmt::format("--out {} is --in too, expected another file", out));
+              fmt::format("--out {} is also --in, expected a different file", out));
     EXPECT_EQ(clash({{"--a", ""}, {"", in}}, {{"--b", folder / "b"}, {"--out", out}}),
-              fmt::format("--out {} is an input too, expected another file", out));
+              fmt::format("--out {} is also an input, expected a different file", out));
   }
   EXPECT_EQ(clash({{"--in", in}, {"--none", ""}}, {{"--out", folder / "b"}, {"--none", ""}}), "OK");
   EXPECT_EQ(clash({{"--in", "-"}}, {{"--out", "-"}}), "OK");
@@ -383,8 +385,9 @@ TEST(expect_apart, two_outputs_are_two_files) {
   std::string const out = folder / "not-there-yet", same = folder / "again/not-there-yet";
   EXPECT_EQ(clash({}, {{"--out", out}, {"--run", out}}),
             fmt::format("--out and --run are both {}, expected different files", out));
-  EXPECT_EQ(clash({}, {{"--out", out}, {"--run", same}}),
-            fmt::format("--out {} and --run {} are the same, expected different files", out, same));
+  EXPECT_EQ(
+      clash({}, {{"--out", out}, {"--run", same}}),
+      fmt::format("--out {} and --run {} are the same file, expected different files", out, same));
   EXPECT_EQ(clash({}, {{"--out", "-"}, {"--run", "-"}}),
             "--out and --run are both standard output, expected different files");
   EXPECT_EQ(clash({}, {{"--out", out}, {"--run", folder / "b"}, {"--c", "-"}}), "OK");
@@ -396,7 +399,7 @@ TEST(folder_lock, one_at_a_time_holds_a_folder) {
   {
     folder_lock const first(path);
     EXPECT_EQ(message_of<output_error>([&] { folder_lock const second(path); }),
-              path + ": another run writes there, expected a folder of its own");
+              path + ": another run writes to this folder, expected a different folder");
     folder_lock const elsewhere(other.path().string());
   }
   EXPECT_TRUE(std::filesystem::is_empty(folder.path())) << "nothing stays";
@@ -415,7 +418,7 @@ TEST(folder_lock, ends_with_its_process) {
   pid_t const child = ::fork();
   if (child == 0) {
     folder_lock const held(folder.path().string());
-    ::_exit(0);  // as a killed one: no destructor runs
+    ::_exit(0);  // like a killed process: no destructor runs
   }
   int status = 0;
   ASSERT_EQ(::waitpid(child, &status, 0), child);
@@ -437,7 +440,7 @@ TEST(make_folders, makes_the_folders_above_too) {
   make_folders(deep);
   EXPECT_TRUE(std::filesystem::is_directory(deep));
   write_file(deep + "/file.txt", "kept");
-  make_folders(deep);  // what is there stays
+  make_folders(deep);  // existing folders and files are kept
   make_folders(deep + "/");
   EXPECT_EQ(read_all(deep + "/file.txt"), "kept");
 }
@@ -448,7 +451,7 @@ TEST(make_folders, names_what_cannot_be_made) {
   write_file(file, "x");
   for (std::string const& path : {file, file + "/below"}) {
     EXPECT_PRED2(says, message_of<output_error>([&] { make_folders(path); }),
-                 path + ": cannot be made: ...");
+                 path + ": cannot be created: ...");
   }
 }
 

@@ -8,15 +8,15 @@
 #include <hwy/highway.h>
 
 // Gopal et al., Fast CRC Computation for Generic Polynomials Using PCLMULQDQ Instruction (2009):
-// 64 bytes are folded into the next 64, which leaves the remainder of all bytes as it is. zlib,
-// which needs five times as long a byte, computes the remainder of the last ones.
+// folds 64 bytes into the next 64, which preserves the remainder. zlib, five times slower per byte,
+// computes the remainder of the last bytes.
 HWY_BEFORE_NAMESPACE();
 namespace rulerank::inline v0::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
 std::uint32_t folded_crc32(std::uint32_t before, unsigned char const* bytes, std::size_t size) {
-#if HWY_TARGET <= HWY_SSE4  // the instruction sets of x86 that multiply without carries
+#if HWY_TARGET <= HWY_SSE4  // x86 instruction sets with carry-less multiplication
   constexpr std::size_t block = 64;
   if (size >= 2 * block) {
     hn::FixedTag<std::uint8_t, 16> const d;

@@ -6,8 +6,8 @@
 
 namespace rulerank::inline v0 {
 
-/// The CRC-32 of bytes that follow others whose CRC-32 is `before` (none: 0), as zlib computes it.
-/// From any thread.
+/// Continues the CRC-32 `before` (0 for none) over `bytes`, with the same result as zlib. Any
+/// thread may call it.
 std::uint32_t crc32_of(std::span<std::byte const> bytes, std::uint32_t before = 0);
 
 }  // namespace rulerank

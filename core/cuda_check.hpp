@@ -7,10 +7,10 @@
 
 #include <cuda_runtime_api.h>
 
-// For sources that are compiled with CUDA.
+// For CUDA sources.
 namespace rulerank::inline v0 {
 
-/// Throws `device_error` that names the failure, the device, and the file and line of the call.
+/// Throws `device_error` with the failure, the device, and the file and line of the call.
 [[noreturn]] inline void throw_device_error(cudaError_t status, std::source_location where) {
   int device = -1;
   cudaGetDevice(&device);
@@ -20,16 +20,15 @@ namespace rulerank::inline v0 {
                      std::to_string(where.line()) + ")");
 }
 
-/// Throws where a call of the CUDA runtime failed. Every call is checked, but for those of
-/// destructors.
+/// Throws if a call of the CUDA runtime failed. Every call is checked, except those in destructors.
 inline void check_cuda(cudaError_t status,
                        std::source_location where = std::source_location::current()) {
   if (status == cudaSuccess) return;
-  cudaGetLastError();  // an error that is not sticky is forgotten
+  cudaGetLastError();  // clears the error, unless it is sticky
   throw_device_error(status, where);
 }
 
-/// After a kernel launch: throws when it could not be started.
+/// Throws if the preceding kernel launch failed to start.
 inline void check_launch(std::source_location where = std::source_location::current()) {
   check_cuda(cudaGetLastError(), where);
 }

@@ -9,12 +9,12 @@
 #include <utility>
 #include <vector>
 
-// Owners of memory for sources that are compiled with CUDA. Move-only; destructors do not throw.
-// One thread at a time may use an owner. The current device, which several functions here read or
-// set, belongs to the calling thread.
+// Owners of memory, for CUDA sources. Move-only; destructors do not throw. One thread at a time may
+// use an owner. The current device, which several functions here read or set, belongs to the
+// calling thread.
 namespace rulerank::inline v0 {
 
-/// Makes a device current, and the one before again when it is destroyed.
+/// Makes a device current, and restores the previous device on destruction.
 class current_device {
  public:
   explicit current_device(int ordinal) {
@@ -29,7 +29,7 @@ class current_device {
   int before_ = 0;
 };
 
-/// n elements of memory that Source takes and gives back. Not initialized.
+/// n elements of memory that Source allocates and frees. Not initialized.
 template <class T, class Source>
 class owned_array {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -54,11 +54,10 @@ class owned_array {
   T const* data() const noexcept { return data_; }
   std::size_t size() const noexcept { return size_; }
   std::size_t bytes() const noexcept { return size_ * sizeof(T); }
-  /// Memory for at least n elements. The elements are lost when it grows; when that fails, it is
-  /// empty.
+  /// Grows to at least n elements. Growing discards the elements; if it fails, the array is empty.
   void reserve(std::size_t n) {
     if (n <= size_) return;
-    *this = owned_array();  // first, so that both need not fit
+    *this = owned_array();  // frees first, since both may not fit
     *this = owned_array(n);
   }
 
@@ -78,8 +77,8 @@ struct device_source {
       cudaGetDevice(&device);
       cudaMemGetInfo(&free, &total);
       throw device_error("CUDA device " + std::to_string(device) + ": " + std::to_string(bytes) +
-                         " bytes wanted, " + std::to_string(free) + " of " + std::to_string(total) +
-                         " free");
+                         " bytes requested, " + std::to_string(free) + " of " +
+                         std::to_string(total) + " free");
     } else {
       check_cuda(status);
     }
@@ -96,7 +95,7 @@ struct pinned_source {
   static void give_back(void* data) noexcept { cudaFreeHost(data); }
 };
 
-/// n elements in the memory of the device that was current when it was made.
+/// n elements in the memory of the device that was current at construction.
 template <class T>
 class device_buffer : public owned_array<T, device_source> {
  public:
@@ -106,14 +105,14 @@ class device_buffer : public owned_array<T, device_source> {
   explicit device_buffer(std::span<T const> from) : device_buffer(from.size()) {
     if (from.empty()) return;
     check_cuda(cudaMemcpy(this->data(), from.data(), this->bytes(), cudaMemcpyHostToDevice));
-    // A copy from memory that is not pinned may return when it is only staged.
+    // A copy from pageable memory may return as soon as the data is staged.
     check_cuda(cudaStreamSynchronize(nullptr));
   }
 
   void fill_bytes(int byte, cudaStream_t stream = nullptr) {
     if (this->size() > 0) check_cuda(cudaMemsetAsync(this->data(), byte, this->bytes(), stream));
   }
-  /// The first n elements; waits for the stream.
+  /// Returns the first n elements; waits for the stream.
   std::vector<T> to_host(std::size_t n, cudaStream_t stream = nullptr) const {
     std::vector<T> host(n);
     if (n > 0)
@@ -125,7 +124,7 @@ class device_buffer : public owned_array<T, device_source> {
   std::vector<T> to_host() const { return to_host(this->size()); }
 };
 
-/// A copy of host memory on the current device; empty for a null pointer.
+/// Copies host memory to the current device; empty for a null pointer.
 template <class T>
 device_buffer<T> copy_to_device(T const* from, std::size_t n) {
   return from == nullptr ? device_buffer<T>() : device_buffer<T>(std::span<T const>(from, n));
@@ -135,7 +134,7 @@ device_buffer<T> copy_to_device(std::vector<T> const& from) {
   return copy_to_device(from.data(), from.size());
 }
 
-/// n elements of host memory that any device copies from and to at full speed, and can read.
+/// n elements of pinned host memory: every device can read it and copies at full speed.
 template <class T>
 class pinned_buffer : public owned_array<T, pinned_source> {
  public:
@@ -143,7 +142,8 @@ class pinned_buffer : public owned_array<T, pinned_source> {
   T& operator[](std::size_t i) { return this->data()[i]; }
 };
 
-/// Bytes of the current device that one engine may take: what is free less a reserve of 5 %.
+/// Returns the bytes of the current device that one engine may use: the free memory minus a reserve
+/// of 5 % of the total.
 inline std::size_t memory_budget() {
   std::size_t free = 0;
   std::size_t total = 0;

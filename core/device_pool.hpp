@@ -8,13 +8,12 @@
 #include <utility>
 #include <vector>
 
-// For sources that are compiled with CUDA.
+// For CUDA sources.
 namespace rulerank::inline v0 {
 
-/// Ts of some devices that stay when their users are done with them, so that memory is taken once
-/// and not for each use: who takes one gets one that was given back, or the first time a new one.
-/// All are destroyed with the pool, each with its device current. Several threads may call `take`
-/// and destroy `lease`s at once.
+/// Reusable values of T, such as device memory, on several devices. `take` returns an idle value of
+/// the device, or makes a new one. The pool destroys all values, each with its device current.
+/// Several threads may call `take` and destroy `lease`s at once.
 template <class T>
 class device_pool {
  public:
@@ -24,7 +23,7 @@ class device_pool {
   device_pool(device_pool const&) = delete;
   device_pool& operator=(device_pool const&) = delete;
 
-  /// A T of the i-th device for one user, who destroys the lease before the pool.
+  /// One user's T of the i-th device; must be destroyed before the pool.
   class lease {
    public:
     lease(lease&& other) noexcept
@@ -48,7 +47,7 @@ class device_pool {
     on_device<T> value_;
   };
 
-  /// One that is idle, else one that is made from the arguments, which may throw.
+  /// Leases an idle T, or makes one from the arguments, which may throw.
   template <class... Arguments>
   lease take(std::size_t i, Arguments&&... arguments) {
     {

@@ -6,7 +6,7 @@
 namespace rulerank::inline v0 {
 
 bool worth_gpus(double thread_seconds, int threads, double gpu_seconds) {
-  // CUDA's start takes 0.32 s a command; work that the CPU does in this time and a little more is
+  // CUDA takes 0.32 s to start in each command. Work that takes the CPU little more than that is
   // not worth it.
   constexpr double worth_s = 0.5;
   return thread_seconds / threads > worth_s + gpu_seconds;
@@ -15,7 +15,7 @@ bool worth_gpus(double thread_seconds, int threads, double gpu_seconds) {
 bool has_gpu() {
   std::error_code none;
   return std::filesystem::exists("/dev/nvidiactl", none) ||
-         std::filesystem::exists("/dev/dxg", none);  // of Windows, below Linux
+         std::filesystem::exists("/dev/dxg", none);  // Windows Subsystem for Linux
 }
 
 }  // namespace rulerank

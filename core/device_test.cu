@@ -13,7 +13,7 @@
 
 #include <gtest/gtest.h>
 
-// The parts of core that sources compiled with CUDA use.
+// Tests the parts of core for CUDA sources.
 namespace rulerank::inline v0 {
 namespace {
 
@@ -147,7 +147,7 @@ TEST(device_memory, keeps_what_is_copied) {
   EXPECT_EQ(device_buffer<int>().to_host().size(), 0U);
 }
 
-/// Notes the device that is current when it is made and destroyed.
+/// Records the current device on construction and destruction.
 struct device_witness {
   device_witness(std::vector<int>& log, bool throws) : log_(log) {
     if (throws) throw usage_error("a witness that cannot be made");
@@ -177,7 +177,7 @@ TEST(per_device, makes_and_destroys_with_the_device_current) {
   {
     per_device<device_witness> witnesses(devices);
     for_each_device(devices, [&](std::size_t i) { witnesses.make(i, logs[i], false); });
-    witnesses.make(devices.size() - 1, logs.back(), false);  // in the place of the one before
+    witnesses.make(devices.size() - 1, logs.back(), false);  // replaces the previous one
     for (std::size_t i = 0; i < devices.size(); ++i) EXPECT_TRUE(witnesses.has(i));
     EXPECT_EQ(current(), before);
   }
@@ -220,7 +220,7 @@ TEST(device_pool, keeps_what_is_given_back) {
       }
     });
     {
-      auto const one = pool.take(0, logs[0], true);  // idle ones are taken, not made
+      auto const one = pool.take(0, logs[0], true);  // idle ones are reused
       auto const two = pool.take(0, logs[0], true);
       EXPECT_THROW(pool.take(0, logs[0], true), usage_error);
     }
@@ -233,7 +233,7 @@ TEST(device_pool, keeps_what_is_given_back) {
     EXPECT_EQ(logs[i], std::vector<int>(4, devices[i])) << "destroyed";
 }
 
-/// Counts what is taken at a time.
+/// Counts concurrent allocations.
 struct counted_source {
   static inline std::size_t held = 0;
   static inline std::size_t most = 0;
@@ -274,10 +274,10 @@ TEST(cuda_check, names_the_device_and_the_line) {
     device_buffer<char> const large(std::size_t{1} << 50);
     FAIL() << "a petabyte";
   } catch (device_error const& e) {
-    EXPECT_NE(std::string(e.what()).find("1125899906842624 bytes wanted"), std::string::npos)
+    EXPECT_NE(std::string(e.what()).find("1125899906842624 bytes requested"), std::string::npos)
         << e.what();
   }
-  check_cuda(cudaGetLastError());  // neither is reported by a later call
+  check_cuda(cudaGetLastError());  // no later call reports these errors
 }
 
 }  // namespace

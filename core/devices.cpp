@@ -11,7 +11,7 @@ namespace rulerank::inline v0 {
 
 namespace {
 
-constexpr int least_major = 8;  // the kernels' products of bits need it
+constexpr int least_major = 8;  // required by the kernels' bit products
 
 }  // namespace
 
@@ -46,7 +46,7 @@ bool has_code_for(std::string_view architectures, int major, int minor) {
     int compiled = 0;
     auto const [end, status] = std::from_chars(word.data(), word.data() + word.size(), compiled);
     if (status != std::errc{}) return true;
-    if (end != word.data() + word.size()) {  // 90a, 120f: for this device or its family alone
+    if (end != word.data() + word.size()) {  // 90a, 120f: only this device or its family
       if (compiled == capability) return true;
       continue;
     }

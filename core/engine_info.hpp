@@ -7,21 +7,18 @@
 #include <string>
 #include <string_view>
 
-// Descriptions of a module's engines: interchangeable implementations that give the same result or
-// the same measure of quality.
-//
-// All functions read the list alone: any thread may call them at any time.
+// All functions only read the list: any thread may call them at any time.
 namespace rulerank::inline v0 {
 
 /// Where an engine runs: a set of flags.
 enum class runs_on : std::uint8_t { nowhere = 0, cpu = 1, gpus = 2, cpu_and_gpus = 3 };
 
-/// Whether two sets have a flag in common.
+/// Returns whether two sets share a flag.
 constexpr bool includes(runs_on set, runs_on flags) {
   return (static_cast<unsigned>(set) & static_cast<unsigned>(flags)) != 0;
 }
 
-/// As the program prints it: "cpu", "cuda" or "cpu, cuda"; empty for `nowhere`.
+/// The set as the program prints it: "cpu", "cuda" or "cpu, cuda"; empty for `nowhere`.
 constexpr std::string_view name_of(runs_on set) {
   switch (set) {
     case runs_on::cpu:
@@ -36,34 +33,34 @@ constexpr std::string_view name_of(runs_on set) {
   return {};
 }
 
-/// One engine. `Engine` is the module's enum; it has the value `automatic` too, which has no entry.
-/// An engine that the build does not have (it needs CUDA) has no entry. On the CPU and on GPUs at
-/// most one engine each is the default.
+/// One engine. `Engine` is the module's enum; its value `automatic` has no entry. An engine that
+/// the build lacks (it needs CUDA) has no entry either. At most one engine is the default on the
+/// CPU, and at most one on GPUs.
 template <class Engine>
 struct engine_info {
   Engine which;
-  std::string_view name;         ///< as --engine takes it
+  std::string_view name;         ///< value of --engine
   std::string_view description;  ///< how it works, in one line
-  std::string_view source;       ///< publication and algorithm; empty: the project's own
+  std::string_view source;       ///< publication and algorithm; empty: developed in this project
   runs_on where;
-  runs_on default_on;  ///< where `automatic` stands for it
+  runs_on default_on;  ///< where `automatic` selects it
 };
 
-/// Named counts of work that one engine reports and other engines do not.
+/// Named counts of work that an engine reports; the names differ between engines.
 using engine_counts = std::map<std::string, std::uint64_t, std::less<>>;
 inline void add(engine_counts& to, engine_counts const& more) {
   for (auto const& [name, count] : more) to[name] += count;
 }
-/// Named settings that one engine takes and other engines do not look at.
+/// Named settings of one engine; other engines ignore them.
 using engine_settings = engine_counts;
 
-/// 0 of a name that is not there.
+/// Returns 0 for a name without an entry.
 inline std::uint64_t count_of(engine_counts const& counts, std::string_view name) {
   auto const found = counts.find(name);
   return found != counts.end() ? found->second : 0;
 }
 
-/// The entry of an engine; null for `automatic` and for an engine that this build does not have.
+/// Returns the entry of an engine; null for `automatic` and for an engine that this build lacks.
 template <class List, class Engine>
 constexpr auto const* find_engine(List const& list, Engine which) {
   for (auto const& entry : list)
@@ -71,7 +68,7 @@ constexpr auto const* find_engine(List const& list, Engine which) {
   return static_cast<decltype(&*std::begin(list))>(nullptr);
 }
 
-/// The entry of the default engine on the CPU or on GPUs (one flag); null where there is none.
+/// Returns the entry of the default engine on the CPU or on GPUs (one flag); null if there is none.
 template <class List>
 constexpr auto const* find_default_engine(List const& list, runs_on where) {
   for (auto const& entry : list)

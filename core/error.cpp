@@ -14,7 +14,7 @@ std::string shown(source_position const& where) {
   return fmt::format("{}:{}:{}", where.file, where.line, std::max<std::uint64_t>(where.column, 1));
 }
 
-/// The bytes of the UTF-8 character that a text begins with; 0: it begins with none.
+/// Returns the size of the UTF-8 character that a text begins with, or 0.
 std::size_t character_size(std::string_view text) {
   auto const byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
   unsigned const first = byte(0);
@@ -30,7 +30,7 @@ std::size_t character_size(std::string_view text) {
   return overlong || surrogate || beyond ? 0 : size;
 }
 
-/// What was found may be a line of megabytes: its begin and the end of the message are kept.
+/// Input may be a line of megabytes: keeps the begin and the end of the message.
 std::string bounded(std::string_view text) {
   constexpr std::size_t most = 1000;
   if (text.size() <= most) return std::string(text);

@@ -5,22 +5,23 @@
 #include <string>
 #include <string_view>
 
-// Threads: functions may be called from any number of threads at once; an object may be read by
-// several threads at once, or changed by one.
+// Threads: any thread may call these functions at any time. Several threads may read an object at
+// once, or one may change it.
 namespace rulerank::inline v0 {
 
-/// Text for a message that may go to a terminal: control characters, marks of direction and what is
-/// not UTF-8 stand as \xNN. Errors do this to what they are given; warnings when shown.
+/// Makes text safe for a terminal: control characters, direction marks and bytes that are not UTF-8
+/// become \xNN. Errors apply it to their message at once; warnings when printed.
 std::string printable(std::string_view text);
 
-/// Input for a message: in quotes, bytes beyond printable ASCII as \xNN, cut when long.
+/// Quotes input for a message: bytes outside printable ASCII become \xNN, and long input is cut.
 std::string quoted(std::string_view found);
 
-/// A count for a message: `1 document`, `2 documents`; `many` where it is not `one` with an s.
+/// A count for a message: `1 document`, `2 documents`. `many` is the plural if it is not `one` plus
+/// s.
 std::string counted(std::uint64_t count, std::string_view one, std::string_view many = {});
 
-/// A position in an input: 1-based line and column (in bytes). Line 0: the input as a whole, such
-/// as a file that cannot be read. Column 0: the line as a whole, shown as column 1.
+/// A position in an input: 1-based line and column (in bytes). Line 0: the whole input, such as a
+/// file that cannot be read. Column 0: the whole line, shown as column 1.
 struct source_position {
   std::string file;
   std::uint64_t line = 0;
@@ -38,7 +39,7 @@ class error : public std::runtime_error {
   source_position where_;
 };
 
-/// A call with arguments that make no sense together; its program should explain the usage.
+/// A call with arguments that contradict each other; the program should explain the usage.
 class usage_error : public std::invalid_argument {
  public:
   explicit usage_error(std::string_view message) : std::invalid_argument(printable(message)) {}
@@ -56,7 +57,7 @@ class output_error : public std::runtime_error {
   explicit output_error(std::string_view message) : std::runtime_error(printable(message)) {}
 };
 
-/// The work was stopped from outside: a stop token, or a progress callable that returned false.
+/// The work was interrupted, by a stop token or by a progress callable that returned false.
 class interrupted : public std::runtime_error {
  public:
   interrupted() : std::runtime_error("interrupted") {}

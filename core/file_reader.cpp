@@ -49,7 +49,7 @@ std::size_t file_reader::expect_regular(std::string_view expected) const {
   if (S_ISDIR(about.st_mode)) throw error({path_, 0, 0}, "is a folder, expected a file");
   if (!S_ISREG(about.st_mode))
     throw error({path_, 0, 0},
-                fmt::format("found no regular file, expected {} that is one", expected));
+                fmt::format("not a regular file, expected {} in a regular file", expected));
   return static_cast<std::size_t>(about.st_size);
 }
 

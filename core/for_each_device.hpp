@@ -18,9 +18,9 @@
 
 namespace rulerank::inline v0 {
 
-/// A host thread for each of some devices, with its device current, kept for one call of `run`
-/// after the other. The first device's work is done by the calling thread. One thread at a time may
-/// call `run`; calls of `run` inside its own work are not allowed.
+/// One host thread per device, with its device current, reused by successive calls of `run`. The
+/// calling thread does the first device's work. One thread at a time may call `run`; work must not
+/// call `run` again.
 class device_threads {
  public:
   explicit device_threads(std::span<int const> devices)
@@ -33,8 +33,8 @@ class device_threads {
 
   std::span<int const> devices() const noexcept { return devices_; }
 
-  /// Calls work(i) with devices()[i] current, each in its own thread, and waits for all. The first
-  /// exception, by device, is thrown again here.
+  /// Calls work(i) with devices()[i] current, each in its own thread, and waits for all. Rethrows
+  /// the first exception, by device.
   template <class Work>
   void run(Work&& work) {
     if (devices_.empty()) return;
@@ -57,7 +57,7 @@ class device_threads {
     for (unsigned seen = 0; !stop.stop_requested();) {
       round_.wait(seen);
       seen = round_.load();
-      if (!work_) continue;  // woken to stop, or because another thread stops
+      if (!work_) continue;  // woken to stop, or another thread stops
       attempt(i);
       if (running_.fetch_sub(1) == 1) running_.notify_one();
     }
@@ -81,19 +81,20 @@ class device_threads {
   std::vector<std::exception_ptr> failures_;  // [devices]
   std::function<void(std::size_t)> work_;
   std::atomic<unsigned> round_{0};       // a change wakes the threads
-  std::atomic<std::size_t> running_{0};  // threads that are not done with their work
+  std::atomic<std::size_t> running_{0};  // threads that still work
   std::vector<std::jthread> threads_;
 };
 
-/// The same for several callers at once: each has threads to itself, which stay for the next. To
-/// start threads costs little, but each that runs a loop starts a team of OpenMP's, which ends with
-/// it.
+/// Device threads for several callers at once: each caller gets its own, which the next caller
+/// reuses. Starting a thread is cheap, but each thread that runs a loop starts an OpenMP team,
+/// which ends with the thread.
 class shared_device_threads {
  public:
   explicit shared_device_threads(std::span<int const> devices)
       : devices_(devices.begin(), devices.end()) {}
 
-  /// `device_threads::run` on the first `busy` devices. On one it is done by the calling thread.
+  /// Runs work on the first `busy` devices, as `device_threads::run`. For one device, the calling
+  /// thread does it.
   template <class Work>
   void run(std::size_t busy, Work&& work) {
     if (busy <= 1) {
@@ -136,7 +137,7 @@ class shared_device_threads {
   std::vector<std::unique_ptr<device_threads>> idle_;
 };
 
-/// The same with threads for this one call.
+/// `device_threads::run` with threads for one call.
 template <class Work>
 void for_each_device(std::span<int const> devices, Work&& work) {
   device_threads(devices).run(work);

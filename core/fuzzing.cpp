@@ -1,12 +1,12 @@
-// Makes a program of a fuzz target, TARGET_fuzz.
+// Turns a fuzz target, TARGET_fuzz, into a program.
 //
 // With libFuzzer (cmake -DCMAKE_CXX_COMPILER=clang++ -DRULERANK_FUZZ=ON
-// -DRULERANK_SANITIZE=address,undefined): libFuzzer's program, and with --seeds=DIR it writes the
-// target's seeds to DIR/0, DIR/1, ... for a corpus to start from.
+// -DRULERANK_SANITIZE=address,undefined): libFuzzer's program; with --seeds=DIR it writes the
+// target's seeds to DIR/0, DIR/1, ... as an initial corpus.
 //
-// Otherwise, with any compiler, a test: the target is run on its seeds, on their beginnings and on
-// seeds with some bytes changed, the same ones each time; or on the files that are named, such as
-// what libFuzzer found.
+// With any other compiler: a test that runs the target on its seeds, on prefixes of them, and on
+// seeds with some bytes changed, the same in each run; or on given files, such as findings of
+// libFuzzer.
 
 #include "core/fuzzing.hpp"
 
@@ -42,7 +42,7 @@ extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
 
 namespace {
 
-/// In memory of just that size, so that a sanitizer sees what is read behind it.
+/// Uses memory of exactly this size, so that a sanitizer detects reads beyond the end.
 void run(std::string_view input) {
   std::vector<std::uint8_t> const bytes(input.begin(), input.end());
   LLVMFuzzerTestOneInput(bytes.data(), bytes.size());

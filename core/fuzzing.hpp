@@ -1,6 +1,6 @@
 #pragma once
-// What the fuzz targets share. A target is a file with LLVMFuzzerTestOneInput and seeds();
-// core/fuzzing.cpp makes a program of it.
+// Shared by the fuzz targets. A target is a file with LLVMFuzzerTestOneInput and seeds();
+// core/fuzzing.cpp turns it into a program.
 
 #include "core/context.hpp"
 
@@ -17,7 +17,7 @@
 
 namespace rulerank::inline v0::fuzzing {
 
-/// Ends the target where something that must hold does not.
+/// Ends the process if a required condition is false.
 inline void require(bool good, char const* what) {
   if (good) return;
   std::fprintf(stderr, "fuzz: %s\n", what);
@@ -34,7 +34,7 @@ inline std::span<std::byte> bytes_of(std::string& text) {
   return {reinterpret_cast<std::byte*>(text.data()), text.size()};
 }
 
-/// Bytes as a file of their own.
+/// Bytes as a separate file in memory.
 class memory_file {
  public:
   explicit memory_file(std::string_view bytes) : descriptor_(::memfd_create("fuzz", MFD_CLOEXEC)) {
@@ -51,7 +51,7 @@ class memory_file {
   int descriptor_;
 };
 
-/// Inputs to begin with: each target's own.
+/// The initial inputs, defined by each target.
 std::vector<std::string> seeds();
 
 }  // namespace rulerank::fuzzing

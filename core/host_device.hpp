@@ -1,6 +1,6 @@
 #pragma once
 
-/// Marks functions for host and device alike; nothing where the compiler is not CUDA's.
+/// Marks functions for host and device; empty for compilers other than CUDA's.
 #if defined(__CUDACC__)
 #define RULERANK_HOST_DEVICE __host__ __device__
 #else

@@ -15,12 +15,12 @@
 namespace rulerank::inline v0 {
 
 /// Reads the members of one JSON object of models, settings and cuts; `Json` is nlohmann::json or
-/// nlohmann::ordered_json. Everything that does not fit is an `error` that names the file and the
-/// member; what was found is named by its type, or by its digits where it is a number.
+/// nlohmann::ordered_json. A member of another type or value throws `error` with the file and the
+/// member. The message shows a number by its digits, and any other value by its type.
 template <class Json>
 class json_fields {
  public:
-  /// `prefix` begins the names of members in messages, such as `members[2].`.
+  /// `prefix` precedes the names of members in messages, such as `members[2].`.
   json_fields(Json const& json, std::string name, std::string prefix = {})
       : json_(json), name_(std::move(name)), prefix_(std::move(prefix)) {
     if (!json.is_object()) fail({}, found_instead_of(json, "an object"));
@@ -42,7 +42,7 @@ class json_fields {
   }
   /// An integer that is an index below `size`.
   std::size_t index(std::string_view key, std::size_t size) const {
-    if (size == 0) fail(key, "found an index, and there is nothing to choose from");
+    if (size == 0) fail(key, "found an index into an empty list, expected none");
     return integer(key, 0, size - 1);
   }
   double number(std::string_view key) const {
@@ -57,10 +57,10 @@ class json_fields {
   }
   std::string const& word(std::string_view key) const {
     Json const& value = member(key);
-    if (!value.is_string()) fail(key, found_instead_of(value, "a word"));
+    if (!value.is_string()) fail(key, found_instead_of(value, "a string"));
     return value.template get_ref<std::string const&>();
   }
-  /// A word that `parse` knows; it throws `usage_error` for others.
+  /// A word that `parse` accepts; `parse` throws `usage_error` for other words.
   template <class Parse>
   auto known(std::string_view key, Parse parse) const {
     std::string const& text = word(key);
@@ -94,9 +94,9 @@ class json_fields {
   std::string prefix_;
 };
 
-/// What `read()` returns, which takes fields of JSON with the library's own functions. A field that
-/// is missing or of another type, and a `usage_error` of what it holds, become an `error` at
-/// `where` that begins with `problem`.
+/// Returns the result of `read()`, which reads JSON with the library's own functions. A missing
+/// field, a field of another type and a `usage_error` about its value become an `error` at `where`
+/// that begins with `problem`.
 template <class Read>
 decltype(auto) read_json(source_position const& where, std::string_view problem, Read&& read) {
   try {

@@ -12,7 +12,7 @@ namespace rulerank::inline v0 {
 
 namespace {
 
-/// Finds where a number begins that the reader of values refuses without saying where.
+/// Finds the number that the parser rejects without a position.
 class number_finder final : public nlohmann::json_sax<nlohmann::json> {
  public:
   std::size_t offset = 0;
@@ -38,16 +38,16 @@ class number_finder final : public nlohmann::json_sax<nlohmann::json> {
   }
 };
 
-/// The JSON library's own functions call themselves once a level: no file needs many of them.
+/// The JSON library recurses once per level; no file of ours needs many levels.
 constexpr std::size_t deepest = 500;
 
-/// Where a text nests more deeply than that; npos: nowhere.
+/// Returns where a text exceeds that depth, or npos.
 std::size_t too_deep(std::string_view text) {
   auto const begins = [](char c) { return c == '[' || c == '{'; };
   if (static_cast<std::size_t>(std::count_if(text.begin(), text.end(), begins)) <= deepest)
     return text.npos;
   std::size_t depth = 0;
-  bool inside = false;  // a string
+  bool inside = false;  // inside a string
   for (std::size_t at = 0; at < text.size(); ++at) {
     char const c = text[at];
     if (inside) {
@@ -75,25 +75,26 @@ Json parse(std::string_view text, std::string const& name, std::string_view expe
         first_line + static_cast<std::uint64_t>(std::count(before.begin(), before.end(), '\n')),
         before.size() - line_begin + 1};
   };
-  // The library takes it for the end of the text.
+  // The library takes a zero byte for the end of the text.
   if (auto const zero = text.find('\0'); zero != text.npos)
     throw error(position_of(zero), fmt::format("found a zero byte, expected {} in JSON", expected));
   if (auto const deep = too_deep(text); deep != text.npos)
-    throw error(position_of(deep),
-                fmt::format("found JSON of more than {} levels, expected {}", deepest, expected));
+    throw error(
+        position_of(deep),
+        fmt::format("found JSON of more than {} nested levels, expected {}", deepest, expected));
   try {
     return Json::parse(text);
   } catch (typename Json::parse_error const& e) {
-    // The library repeats the place before it says what it found.
+    // The library's message repeats the position before the problem.
     std::string_view problem = e.what();
     if (auto const at = problem.find("syntax error"); at != problem.npos) problem.remove_prefix(at);
-    // Among it is all that was read of a string.
+    // The problem may contain a whole string of the input.
     std::string_view const shown = problem.substr(0, 200);
     std::string_view const more = shown.size() < problem.size() ? "..." : "";
     throw error(position_of(e.byte == 0 ? 0 : e.byte - 1),
-                text.empty()
-                    ? fmt::format("an empty file, expected {} in JSON", expected)
-                    : fmt::format("malformed JSON, expected {} ({}{})", expected, shown, more));
+                text.empty() ? fmt::format("found an empty file, expected {} in JSON", expected)
+                             : fmt::format("found malformed JSON, expected {} ({}{})", expected,
+                                           shown, more));
   } catch (typename Json::out_of_range const&) {
     number_finder finder;
     nlohmann::json::sax_parse(text, &finder);
@@ -117,8 +118,8 @@ std::string shown_value(Json const& value) {
   return value.is_number() ? value.dump() : std::string(value.type_name());
 }
 
-/// How many members the object of a text has, those that come again too. The text is valid: a
-/// parser that reports each member takes a fifth longer.
+/// Counts the members of the object of a valid text, with duplicates. A parser that reports each
+/// member takes a fifth longer.
 std::size_t members_of(std::string_view text) {
   std::size_t members = 0, depth = 0;
   for (std::size_t at = 0; at < text.size(); ++at) switch (text[at]) {
@@ -133,7 +134,8 @@ std::size_t members_of(std::string_view text) {
       case ':':
         members += depth == 1 ? 1 : 0;
         break;
-      case '"':  // to the string's end, the next quote behind an even number of backslashes
+      // Skips to the end of the string: the next quote after an even number of backslashes.
+      case '"':
         for (bool inside = true; inside;) {
           at = text.find('"', at + 1);
           std::size_t const plain = text.find_last_not_of('\\', at - 1);
@@ -146,7 +148,7 @@ std::size_t members_of(std::string_view text) {
   return members;
 }
 
-/// The first member of the object of a valid text that comes again.
+/// Returns the first duplicate member of the object of a valid text.
 std::string member_again(std::string_view text) {
   std::set<std::string> members;
   std::string again;
@@ -172,8 +174,9 @@ nlohmann::ordered_json parse_ordered_json(std::string_view text, std::string con
                                           std::string_view expected, std::uint64_t first_line) {
   auto value = parse<nlohmann::ordered_json>(text, name, expected, first_line);
   if (value.is_object() && members_of(text) > value.size())
-    throw error({name, first_line, 0}, fmt::format("found the member {} again, expected each once",
-                                                   rulerank::quoted(member_again(text))));
+    throw error({name, first_line, 0},
+                fmt::format("found the member {} again, expected each member once",
+                            rulerank::quoted(member_again(text))));
   return value;
 }
 

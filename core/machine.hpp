@@ -5,23 +5,23 @@
 
 namespace rulerank::inline v0 {
 
-/// The commit this was built from, `-dirty` behind it when tracked files differed from it;
-/// "unknown" when the sources did not lie in a git checkout of their own.
+/// The commit of the sources, with suffix `-dirty` if tracked files differed from it; "unknown" if
+/// the sources were not in their own git checkout.
 char const* commit() noexcept;
 
-/// The machine that the process runs on; what is not known is empty or 0.
+/// The machine that the process runs on; unknown values are empty or 0.
 struct machine {
-  std::string cpu;           ///< the model, as /proc/cpuinfo names it
+  std::string cpu;           ///< model name in /proc/cpuinfo
   int cores = 0;             ///< logical processors that the process may use
-  std::uint64_t memory = 0;  ///< bytes in all
+  std::uint64_t memory = 0;  ///< total bytes
 };
 
-/// Reads what the system reports. From any thread.
+/// Any thread may call it.
 machine this_machine();
 
-/// Bytes that the process can still take: what the machine has free or can free, no more than the
-/// limits on the process (address space) and on its control group leave. The largest number where
-/// none of that is known. From any thread.
+/// Returns the bytes that the process can still allocate: the machine's free and reclaimable
+/// memory, within the limits of the process (address space) and of its control group. The largest
+/// number if none of them is known. Any thread may call it.
 std::uint64_t free_memory();
 
 }  // namespace rulerank

@@ -27,13 +27,12 @@ void memory_gate::take(memory_request const& request, std::function<void()> cons
   if (request.bytes > unchecked_) {
     lock.lock();
     if (std::uint64_t const free = free_bytes_(); request.bytes > free)
-      refuse(request, fmt::format("expected no more than the {:.2f} GB there are",
-                                  static_cast<double>(free) / 1e9));
+      refuse(request, fmt::format("but {:.2f} GB are free", static_cast<double>(free) / 1e9));
   }
   try {
     allocate();
   } catch (std::bad_alloc const&) {
-    refuse(request, "which could not be had");
+    refuse(request, "but the system refused this memory");
   }
 }
 

@@ -27,11 +27,10 @@ TEST(memory_gate, refuses_what_is_not_there) {
   EXPECT_EQ(message_of<usage_error>([&] {
               gate.take({4'000'000'000, "tables", "use smaller ones"}, take);
             }),
-            "tables need 4.00 GB more, expected no more than the 3.00 GB there are; use smaller "
-            "ones");
+            "tables need 4.00 GB more, but 3.00 GB are free; use smaller ones");
   EXPECT_FALSE(taken);
   EXPECT_THROW(gate.take({1, "a byte", ""}, [] { throw std::bad_alloc(); }), usage_error);
-  gate.take({3'000'000'000, "tables", ""}, take);  // a refusal leaves it open
+  gate.take({3'000'000'000, "tables", ""}, take);  // a rejected request leaves it usable
   EXPECT_TRUE(taken);
 }
 
@@ -51,8 +50,8 @@ TEST(memory_gate, does_not_ask_for_little) {
   EXPECT_EQ(asked, 1);
 }
 
-/// Of two callers who each want more than half of what there is, from two call sites, one is
-/// refused.
+/// If two callers at different places each request more than half of the free memory, one is
+/// rejected.
 TEST(memory_gate, two_call_sites_do_not_count_on_the_same_bytes) {
   std::atomic<std::uint64_t> left{100};
   memory_gate gate(

@@ -1,5 +1,5 @@
 #pragma once
-// What errors say, for tests of readers; not installed.
+// Compares messages of errors in tests of readers; not installed.
 
 #include "core/error.hpp"
 
@@ -11,8 +11,8 @@
 
 namespace rulerank::inline v0::testing_tools {
 
-/// What the `Error` says that the work throws; "OK" where it throws nothing. Other exceptions pass
-/// through.
+/// Returns the message of the `Error` that the work throws, or "OK" if it throws nothing. Other
+/// exceptions propagate.
 template <class Error = error, class Work>
 std::string message_of(Work&& work) {
   try {
@@ -23,8 +23,8 @@ std::string message_of(Work&& work) {
   return "OK";
 }
 
-/// What the error says of the file at that path, without the path, which must begin it; "OK" where
-/// the work throws nothing.
+/// Returns the message of the error about the file at that path, without the path, which must begin
+/// it; "OK" if the work throws nothing.
 template <class Work>
 std::string complaint_of(std::string const& path, Work&& work) {
   std::string const message = message_of(work);
@@ -33,7 +33,8 @@ std::string complaint_of(std::string const& path, Work&& work) {
   return message.substr(path.size());
 }
 
-/// Whether a message is the expected one; `...` in front or at the end stands for any text.
+/// Returns whether a message is the expected one; `...` at its beginning or end represents any
+/// text.
 inline bool says(std::string_view message, std::string_view expected) {
   constexpr std::string_view any = "...";
   bool const any_begin = expected.starts_with(any);

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <type_traits>
 
-// Values that options and files give by name. A table lists them in the order in which messages
-// name them. All functions read the table alone: any thread may call them at any time.
+// Values that options and files give by name. A table lists them in the order of messages. All
+// functions only read the table: any thread may call them at any time.
 namespace rulerank::inline v0 {
 
 template <class Value>
@@ -26,7 +26,7 @@ using named_values = std::array<named_value<Value>, N>;
 /// How a message lists names: "a, b, c", "one of a, b, c" or "a, b or c".
 enum class name_list { plain, one_of, alternatives };
 
-/// The names in a table, or in a range of strings, for a message.
+/// Lists the names in a table, or in a range of strings, for a message.
 template <class Names>
 std::string list_of_names(Names const& names, name_list how = name_list::plain) {
   std::string text = how == name_list::one_of ? "one of " : "";
@@ -42,15 +42,15 @@ std::string list_of_names(Names const& names, name_list how = name_list::plain) 
   return text;
 }
 
-/// The error for a name that is not known: "`found` 'name', expected `expected`".
+/// The error for an unknown name: "`found` 'name', expected `expected`".
 inline usage_error unknown_name(std::string_view found, std::string_view name,
                                 std::string_view expected) {
   return usage_error(std::string(found) + " '" + std::string(name) + "', expected " +
                      std::string(expected));
 }
 
-/// The value of that name in a table; of a range of strings its index as a `Value`, an enumeration
-/// with values in their order. Throws `unknown_name` with `found` and the names.
+/// Returns the value with that name in a table. For a range of strings, returns the index as a
+/// `Value`, an enumeration in the same order. Throws `unknown_name` with `found` and the names.
 template <class Value, class Names>
 Value value_named(Names const& names, std::string_view name, std::string_view found = "found",
                   name_list how = name_list::one_of) {
@@ -66,7 +66,7 @@ Value value_named(Names const& names, std::string_view name, std::string_view fo
   throw unknown_name(found, name, list_of_names(names, how));
 }
 
-/// The name of a value in a table; empty where the table does not have it.
+/// Returns the name of a value in a table; empty if the table lacks it.
 template <class Table, class Value>
 constexpr std::string_view name_in(Table const& table, Value value) {
   for (auto const& entry : table)

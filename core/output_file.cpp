@@ -29,7 +29,7 @@ constexpr std::size_t buffer_size = 1 << 18;
   throw output_error(fmt::format("{}: {}: {}", path, what, std::strerror(errno)));
 }
 
-/// Text as a terminal may show it: what stands in a file commands no terminal.
+/// Makes text safe for a terminal, since bytes of a file could control it.
 std::string for_terminal(std::string_view text) {
   std::string to;
   while (!text.empty()) {
@@ -41,7 +41,7 @@ std::string for_terminal(std::string_view text) {
   return to;
 }
 
-/// As much of the name as leaves a name that every file system takes.
+/// Truncates the name so that every file system accepts the partial name.
 std::string partial_name(std::string const& path) {
   constexpr std::size_t most = 100;
   static std::atomic<unsigned> count{0};
@@ -52,13 +52,13 @@ std::string partial_name(std::string const& path) {
       .string();
 }
 
-/// Where an output goes: to a descriptor that is open, or to a path that is no link.
+/// The destination of an output: an open descriptor, or a path that is no link.
 struct target {
   int descriptor = -1;
   std::string path;
 };
 
-/// The number of an entry of /proc/self/fd, under whatever name the folder was reached; else -1.
+/// Returns the number of an entry of /proc/self/fd, by whatever path the folder was reached, or -1.
 int descriptor_named(std::filesystem::path const& path) {
   std::error_code absent;
   auto const folder = std::filesystem::canonical(
@@ -70,7 +70,7 @@ int descriptor_named(std::filesystem::path const& path) {
   return status == std::errc{} && end == name.data() + name.size() ? descriptor : -1;
 }
 
-/// -1 and errno where there is no such descriptor or it is open for reading.
+/// Returns -1 with errno set if the descriptor does not exist or is read-only.
 int writable_copy(int descriptor) {
   int const flags = ::fcntl(descriptor, F_GETFL);
   if (flags >= 0 && (flags & O_ACCMODE) != O_RDONLY) return ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
@@ -78,10 +78,10 @@ int writable_copy(int descriptor) {
   return -1;
 }
 
-/// Follows the links of the path's last part, and stops at one to an open descriptor.
+/// Follows the links of the path's last component, and stops at a link to an open descriptor.
 target resolve(std::string const& path) {
   if (path == "-") return {STDOUT_FILENO, path};
-  constexpr int most_links = 40;  // as the kernel has it
+  constexpr int most_links = 40;  // the kernel's limit
   std::filesystem::path at = path;
   for (int links = 0; links <= most_links; ++links) {
     if (int const descriptor = descriptor_named(at); descriptor >= 0) return {descriptor, path};
@@ -123,17 +123,19 @@ output_file::output_file(std::string path, std::function<void(std::string_view)>
     : path_(std::move(path)), observe_(std::move(observe)) {
   target const to = resolve(path_);
   if (to.descriptor >= 0) {
-    // The caller holds this one open, as a shell's redirection does: what it leads to is written
-    // from where the caller is in it, and not replaced.
+    // The caller holds this file open, as a shell's redirection does: write from the caller's
+    // position, without replacing the file.
     in_place_ = true;
     descriptor_ = path_ == "-" ? STDOUT_FILENO : writable_copy(to.descriptor);
     if (descriptor_ < 0) fail(path_, "cannot be written");
     return;
   }
-  path_ = to.path;  // a link stays: what it leads to is replaced
+  path_ = to.path;  // keeps a link, and replaces its target
   struct stat old {};
   bool const exists = ::stat(path_.c_str(), &old) == 0;
-  if (!exists && errno != ENOENT) fail(path_, "cannot be written");  // such as a name too long
+  if (!exists && errno != ENOENT)
+    // For example, the name is too long.
+    fail(path_, "cannot be written");
   if (exists && S_ISDIR(old.st_mode)) {
     errno = EISDIR;
     fail(path_, "cannot be written");
@@ -203,8 +205,9 @@ void output_file::unmap() noexcept {
 
 std::span<std::byte> output_file::map(std::size_t bytes) {
   if (in_place_)
-    throw usage_error(fmt::format("{}: expected a file, this output is written out of order",
-                                  path_ == "-" ? "standard output" : path_));
+    throw usage_error(
+        fmt::format("{}: expected a file, because this output is not written in order",
+                    path_ == "-" ? "standard output" : path_));
   if (bytes == 0) return {};
   if (int const status = ::posix_fallocate(descriptor_, 0, static_cast<off_t>(bytes))) {
     errno = status;
@@ -261,7 +264,8 @@ void output_file::commit() {
     in_its_place = link(path_);
     if (!in_its_place) {
       if (errno != EEXIST) fail(path_, "cannot be written");
-      std::string const name = partial_name(path_);  // to be renamed: a link replaces nothing
+      // Renamed later, since a link cannot replace a file.
+      std::string const name = partial_name(path_);
       if (!link(name)) fail(path_, "cannot be written");
       partial_ = name;
     }
@@ -280,7 +284,7 @@ void output_file::commit() {
 std::string written_bytes(std::function<void(output_file&)> const& write) {
   constexpr char const* name = "what is written in memory";
   int const file = ::memfd_create("rulerank", MFD_CLOEXEC);
-  if (file < 0) fail(name, "cannot be made");
+  if (file < 0) fail(name, "cannot be created");
   struct closing {
     int descriptor;
     ~closing() { ::close(descriptor); }
@@ -304,7 +308,7 @@ void write_file(std::string const& path, std::string_view bytes) {
 void make_folders(std::string const& path) {
   std::error_code failed;
   std::filesystem::create_directories(path, failed);
-  if (failed) throw output_error(fmt::format("{}: cannot be made: {}", path, failed.message()));
+  if (failed) throw output_error(fmt::format("{}: cannot be created: {}", path, failed.message()));
 }
 
 }  // namespace rulerank

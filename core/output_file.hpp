@@ -10,34 +10,36 @@
 
 namespace rulerank::inline v0 {
 
-/// An output that appears whole or not at all. Bytes go to a nameless file in the target's folder
-/// (where the file system has them, else to `.NAME.partial-PID-N`), and `commit()` puts it in the
-/// place of `path` with one link or rename. Destroyed without a commit, it leaves what was there.
-/// The path `-` is standard output, written as it comes; so are devices, pipes and what a link to
-/// an open descriptor (/dev/stdout, /dev/fd/N, /proc/self/fd/N) leads to, a file too: the shell
-/// that opened it keeps it. Another link stays, and what it leads to is replaced.
+/// An output that appears whole or not at all. Bytes go to a nameless file in the target's folder,
+/// or to `.NAME.partial-PID-N` on file systems without nameless files. `commit()` moves it to
+/// `path` with one link or rename. Without a commit, an existing file at `path` stays unchanged.
+///
+/// Some outputs are written directly instead: standard output (path `-`), devices, pipes, and the
+/// target of a link to an open descriptor (/dev/stdout, /dev/fd/N, /proc/self/fd/N), even a regular
+/// file, because the shell that opened it keeps it open. Any other link stays, and its target is
+/// replaced.
 ///
 /// One thread at a time may use an output; several outputs may be written at once.
 class output_file {
  public:
-  /// Throws `output_error` when the folder cannot be written.
+  /// Throws `output_error` if the folder cannot be written.
   explicit output_file(std::string path) : output_file(std::move(path), {}) {}
-  /// `observe` gets all bytes that are written (not those of `map`), in their order, as they are
-  /// handed to the system, the last of them in `commit`.
+  /// `observe` receives all bytes written (except through `map`), in order, as they are passed to
+  /// the system; `commit` passes the last ones.
   output_file(std::string path, std::function<void(std::string_view)> observe);
   ~output_file();
   output_file(output_file&&) noexcept;
   output_file& operator=(output_file&&) noexcept;
 
-  /// Throws `output_error` on a full disk and the like.
+  /// Throws `output_error`, for example on a full disk.
   void write(std::string_view bytes);
-  /// Instead of `write`: the file's bytes, all 0, to be filled before the commit; their room on the
-  /// disk is taken at once. At most once, and only for a file that is replaced: `usage_error` for
-  /// standard output, a device or a pipe, `output_error` on a full disk.
+  /// Replaces `write`: returns the bytes of the file, all 0, to fill before the commit. Allocates
+  /// their space on disk at once. At most one call. Throws `usage_error` for standard output, a
+  /// device or a pipe, and `output_error` on a full disk.
   std::span<std::byte> map(std::size_t bytes);
-  /// Hands what is buffered to the system (a reader of standard output sees it now).
+  /// Passes buffered bytes to the system, so that a reader of standard output sees them.
   void flush();
-  /// Flushes to the disk and renames; throws `output_error`. Nothing may be written afterwards.
+  /// Flushes to disk and renames; throws `output_error`. No write may follow.
   void commit();
   std::string const& path() const noexcept { return path_; }
 
@@ -46,38 +48,38 @@ class output_file {
   void unmap() noexcept;
   void flush_buffer();
   std::string path_;
-  std::string partial_;  // the named partial file, empty for a nameless one
+  std::string partial_;  // the named partial file; empty for a nameless one
   std::string buffer_;
   std::function<void(std::string_view)> observe_;
   std::span<std::byte> mapped_;
   int descriptor_ = -1;
-  bool in_place_ = false;  // nothing is renamed
+  bool in_place_ = false;  // written directly, without a rename
 };
 
-/// Whether two paths name the same output: one descriptor, one file or pipe, or one path where
-/// nothing is yet. A device such as /dev/null may be named any number of times.
+/// Returns whether two paths name one output: one descriptor, one file or pipe, or one path without
+/// a file yet. Paths to a device such as /dev/null never are one output.
 bool same_output(std::string const& a, std::string const& b);
 
-/// A path, and what names it in messages, such as an option.
+/// A path, and its name in messages, such as an option.
 struct named_path {
   std::string name;
   std::string path;  ///< empty: not given
 };
 
-/// Throws `usage_error` naming both where two outputs are the same, and where an output would take
-/// the place of an input. Files are compared by device and inode, what is not there yet by where it
-/// would be made. Inputs that are no files (streams, devices, folders) are in no output's way; one
-/// may have no name.
+/// Throws `usage_error` naming both paths if two outputs are the same, or if an output would
+/// replace an input. Compares files by device and inode, and missing files by the path where they
+/// would be made. Inputs that are not regular files (streams, devices, folders) never conflict; the
+/// name of an input may be empty.
 void expect_apart(std::vector<named_path> const& inputs, std::vector<named_path> const& outputs);
 
-/// One run at a time writes results into a folder. Holds the folder until it is destroyed or its
-/// process ends, however it ends; locks of different processes and of one process's threads keep
-/// each other out alike. The lock is a file `.rulerank.lock` in the folder, removed at the end.
+/// Lets one run at a time write results into a folder. The lock lasts until the object is destroyed
+/// or its process ends in any way. It excludes other processes and other threads of this process
+/// alike. The lock is a file `.rulerank.lock` in the folder, removed at the end.
 class folder_lock {
  public:
   /// Holds nothing.
   folder_lock() = default;
-  /// Throws `output_error` when the folder is held already, or cannot be written.
+  /// Throws `output_error` if the folder is locked already or cannot be written.
   explicit folder_lock(std::string const& folder);
   ~folder_lock();
   folder_lock(folder_lock&& other) noexcept;
@@ -88,14 +90,15 @@ class folder_lock {
   int descriptor_ = -1;
 };
 
-/// What `write` writes to an output, in memory. Throws `output_error` where there is not enough.
+/// Returns in memory what `write` writes to an output. Throws `output_error` if there is not enough
+/// memory.
 std::string written_bytes(std::function<void(output_file&)> const& write);
 
 /// Writes a whole file at once; like an `output_file`, it appears whole or not at all.
 void write_file(std::string const& path, std::string_view bytes);
 
-/// Makes a folder and the folders above it where they do not exist. Throws `output_error` where
-/// that fails or something else has the name.
+/// Makes a folder and its missing parents. Throws `output_error` if that fails or a name belongs to
+/// something else.
 void make_folders(std::string const& path);
 
 }  // namespace rulerank

@@ -1,4 +1,4 @@
-// What keeps one output from another, from the inputs and from another run's.
+// Prevents an output from overwriting another output, an input, or the results of a concurrent run.
 #include "core/error.hpp"
 #include "core/output_file.hpp"
 
@@ -26,11 +26,11 @@ void expect_apart(named_path const& one, named_path const& other) {
   throw usage_error(one.path == other.path
                         ? fmt::format("{} and {} are both {}, expected different files", one.name,
                                       other.name, one.path == "-" ? "standard output" : one.path)
-                        : fmt::format("{} and {} are the same, expected different files",
+                        : fmt::format("{} and {} are the same file, expected different files",
                                       shown(one), shown(other)));
 }
 
-/// Whether the open lock file still has its name: who held it before may have removed it.
+/// Returns whether the open lock file still has its name, which a previous holder may have removed.
 bool has_name(int descriptor, std::string const& path) {
   struct stat open {};
   struct stat named {};
@@ -46,12 +46,12 @@ void expect_apart(std::vector<named_path> const& inputs, std::vector<named_path>
     for (auto other = outputs.begin(); other != output; ++other)
       if (!other->path.empty()) expect_apart(*other, *output);
     for (named_path const& input : inputs) {
-      std::error_code none;  // what is no file cannot be overwritten
+      std::error_code none;  // only a regular file can be overwritten
       if (input.path.empty() || input.path == "-" ||
           !std::filesystem::is_regular_file(input.path, none))
         continue;
       if (same_output(input.path, output->path))
-        throw usage_error(fmt::format("{} is {} too, expected another file", shown(*output),
+        throw usage_error(fmt::format("{} is also {}, expected a different file", shown(*output),
                                       input.name.empty() ? "an input" : input.name));
     }
   }
@@ -67,14 +67,15 @@ folder_lock::folder_lock(std::string const& folder)
     if (descriptor_ >= 0) ::close(descriptor_);
     throw output_error(
         status == EWOULDBLOCK
-            ? fmt::format("{}: another run writes there, expected a folder of its own", folder)
+            ? fmt::format("{}: another run writes to this folder, expected a different folder",
+                          folder)
             : fmt::format("{}: cannot be written: {}", path_, std::strerror(status)));
   } while (!has_name(descriptor_, path_));
 }
 
 folder_lock::~folder_lock() {
   if (descriptor_ < 0) return;
-  ::unlink(path_.c_str());  // while it is held
+  ::unlink(path_.c_str());  // while the lock is held
   ::close(descriptor_);
 }
 

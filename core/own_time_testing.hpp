@@ -1,5 +1,5 @@
 #pragma once
-// How long a test takes by itself, whatever else the machine does; not installed.
+// Measures the time that a test takes by itself, independent of other processes; not installed.
 
 #include <algorithm>
 #include <atomic>
@@ -17,9 +17,9 @@
 
 namespace rulerank::inline v0::testing_tools {
 
-/// The seconds since it was made in which the busiest thread of this process has a processor, and
-/// those in which all of them sleep. On a machine with nothing else to do these are the seconds of
-/// a clock. While the process is stopped, or waits for a processor or a disk, none pass.
+/// The seconds since construction in which the busiest thread of this process has a processor, plus
+/// those in which all threads sleep. On an idle machine this is the wall time. Time does not count
+/// while the process is stopped, or waits for a processor or a disk.
 class own_time {
  public:
   own_time() : watcher_([this](std::stop_token const& stop) { watch(stop); }) {}
@@ -32,11 +32,11 @@ class own_time {
   using clock = std::chrono::steady_clock;
 
   struct threads {
-    std::map<std::string, double> seconds;  ///< of a processor, by the number of the thread
+    std::map<std::string, double> seconds;  ///< processor seconds by thread number
     bool asleep = true;
   };
 
-  /// Those of the process but the watcher.
+  /// Returns the state of all threads of the process except the watcher.
   static threads look() {
     threads found;
     std::string const own = std::to_string(::gettid());
@@ -45,7 +45,7 @@ class own_time {
       std::string const name = task.path().filename().string();
       std::string line;
       if (name == own || !std::getline(std::ifstream(task.path() / "stat"), line)) continue;
-      // The state stands behind the name, the processor's ticks 11 and 12 words behind that.
+      // The state follows the name; the processor's ticks follow 11 and 12 words later.
       std::istringstream words(line.substr(line.rfind(')') + 1));
       std::string state, skipped;
       double user = 0, system = 0;
@@ -54,7 +54,7 @@ class own_time {
       words >> user >> system;
       found.seconds[name] = (user + system) / static_cast<double>(::sysconf(_SC_CLK_TCK));
       double nanoseconds = 0;
-      if (std::ifstream(task.path() / "schedstat") >> nanoseconds)  // the same exactly
+      if (std::ifstream(task.path() / "schedstat") >> nanoseconds)  // the same time, exactly
         found.seconds[name] = nanoseconds / 1e9;
       found.asleep = found.asleep && (state == "S" || state == "I");
     }
@@ -63,7 +63,7 @@ class own_time {
 
   void watch(std::stop_token const& stop) {
     constexpr std::chrono::milliseconds apart(5);
-    constexpr double most = 0.05;  // of a sleep: a longer one is the watcher's, which was held up
+    constexpr double most = 0.05;  // longest sleep; a longer one means that the watcher was delayed
     clock::time_point last = clock::now();
     for (threads before = look(); !stop.stop_requested();) {
       std::this_thread::sleep_for(apart);

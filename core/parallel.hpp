@@ -16,21 +16,21 @@
 
 namespace rulerank::inline v0 {
 
-/// The context with no more threads than there are pieces of `least_work` in `work`, one at least:
-/// to wake a thread for less, and to wait for it, takes longer than the work that it does.
+/// Returns the context with at most one thread per `least_work` of `work`, and at least one. For
+/// less work, waking a thread and waiting for it takes longer than the work itself.
 inline context with_useful_threads(context ctx, std::size_t work, std::size_t least_work) {
   ctx.threads = static_cast<int>(
       std::clamp<std::size_t>(work / least_work, 1, static_cast<std::size_t>(ctx.thread_count())));
   return ctx;
 }
 
-/// Calls `work(begin, end, thread)` for ranges of at most `grain` that cover [0, n), given in
-/// rising order to the context's threads as they become free; `thread` is in [0, thread_count()),
-/// for scratch space. The first range of a thread is that of its number: what one loop leaves in
-/// its caches, the next finds. All ranges below one that is worked on are worked on too, also when
-/// the loop ends early, so work may wait for them. The first exception is thrown again here once
-/// all threads have stopped; a stop request becomes `interrupted`. No exception leaves the OpenMP
-/// region. Several threads may run loops at once.
+/// Calls `work(begin, end, thread)` for ranges of at most `grain` that cover [0, n). Threads take
+/// ranges in ascending order as they become free. `thread` is in [0, thread_count()) and selects
+/// scratch space. The first range of a thread is that of its number, so consecutive loops find
+/// their data in the thread's cache. When a range runs, all lower ranges run too, even if the loop
+/// ends early, so work may wait for them. Rethrows the first exception once all threads have
+/// stopped; a stop request becomes `interrupted`. No exception leaves the OpenMP region. Several
+/// threads may run loops at once.
 template <class Work>
 void parallel_for(context const& ctx, std::size_t n, std::size_t grain, Work&& work) {
   grain = std::max<std::size_t>(grain, 1);
@@ -45,7 +45,7 @@ void parallel_for(context const& ctx, std::size_t n, std::size_t grain, Work&& w
     return;
   }
   ctx.check_stop();
-  std::atomic<std::size_t> taken{0};  // beyond the first of each thread
+  std::atomic<std::size_t> taken{0};  // beyond the first range of each thread
   std::atomic<bool> failed{false};
   std::exception_ptr first;
 #pragma omp parallel num_threads(threads)
@@ -59,7 +59,7 @@ void parallel_for(context const& ctx, std::size_t n, std::size_t grain, Work&& w
       } catch (...) {
         if (!failed.exchange(true)) first = std::current_exception();
       }
-      // Before the next is taken: what is taken is done.
+      // Checked before the next range is taken, because every taken range must run.
       if (failed.load(std::memory_order_relaxed) || ctx.stop.stop_requested()) break;
     }
   }

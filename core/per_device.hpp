@@ -8,17 +8,17 @@
 #include <utility>
 #include <vector>
 
-// For sources that are compiled with CUDA.
+// For CUDA sources.
 namespace rulerank::inline v0 {
 
-/// A T that is made and destroyed with its device current, whichever is current before and after.
-/// Does not throw when it is destroyed. Move-only.
+/// A T that is constructed and destroyed with its device current; the previous device is restored.
+/// The destructor does not throw. Move-only.
 template <class T>
 class on_device {
  public:
-  /// Holds none.
+  /// Empty.
   on_device() = default;
-  /// Makes it from the arguments. Throws what the constructor of T throws, and `device_error`.
+  /// Constructs T from the arguments. Throws what its constructor throws, and `device_error`.
   template <class... Arguments>
   on_device(std::in_place_t, int ordinal, Arguments&&... arguments) : device_(ordinal) {
     current_device const guard(ordinal);
@@ -38,7 +38,7 @@ class on_device {
   T const& operator*() const noexcept { return *value_; }
 
  private:
-  /// An error of the CUDA runtime is dropped: destructors come here.
+  /// Ignores errors of the CUDA runtime, because destructors call it.
   void destroy() noexcept {
     if (value_ == nullptr) return;
     int before = 0;
@@ -52,23 +52,23 @@ class on_device {
   std::unique_ptr<T> value_;
 };
 
-/// At most one T for each of some devices. Every T is made and destroyed with its device current,
-/// also where the constructor of the owner throws half way; the device that was current before is
-/// current again afterwards. The destructor does not throw. Neither copied nor moved.
+/// At most one T per device. Every T is constructed and destroyed with its device current, also if
+/// the owner's constructor throws half way; the previous device is restored. The destructor does
+/// not throw. Neither copied nor moved.
 ///
 /// Several threads may call `make` and `[]` at once, each for another device. Nothing else
 /// synchronizes the calls.
 template <class T>
 class per_device {
  public:
-  /// Holds no T yet. `devices`: CUDA device ordinals, copied.
+  /// Empty. `devices`: CUDA device ordinals, copied.
   explicit per_device(std::span<int const> devices)
       : devices_(devices.begin(), devices.end()), values_(devices.size()) {}
   per_device(per_device const&) = delete;
   per_device& operator=(per_device const&) = delete;
 
-  /// Makes the T of the i-th device from the arguments, in the place of the one before, which is
-  /// destroyed first. Throws what the constructor of T throws, and `device_error`.
+  /// Constructs the T of the i-th device from the arguments, after destroying the previous one.
+  /// Throws what the constructor throws, and `device_error`.
   template <class... Arguments>
   T& make(std::size_t i, Arguments&&... arguments) {
     values_[i] = {};
@@ -76,7 +76,6 @@ class per_device {
     return *values_[i];
   }
 
-  /// The number of devices.
   std::size_t size() const noexcept { return values_.size(); }
   /// Whether the i-th device has its T.
   bool has(std::size_t i) const noexcept { return static_cast<bool>(values_[i]); }

@@ -1,5 +1,5 @@
 #pragma once
-// Processes of tests are threads; not installed.
+// A process group whose processes are threads, for tests; not installed.
 
 #include "core/process_group.hpp"
 
@@ -15,10 +15,10 @@
 
 namespace rulerank::inline v0::testing_tools {
 
-/// Thrown where another process has ended.
+/// Thrown if another process has ended.
 struct ended_elsewhere {};
 
-/// What the threads of run_processes share.
+/// The state that the threads of run_processes share.
 class meeting_place {
  public:
   explicit meeting_place(int size) : said_(static_cast<std::size_t>(size)) {}
@@ -43,13 +43,13 @@ class meeting_place {
     return heard_;
   }
 
-  /// The next task of this round.
+  /// Returns the next task of this round.
   std::size_t next() {
     std::lock_guard const lock(mutex_);
     return next_++;
   }
 
-  /// A process ends, after which the others cannot meet it.
+  /// Called when a process ends; the others can no longer meet it.
   void leave() {
     std::lock_guard const lock(mutex_);
     left_ = true;
@@ -81,7 +81,7 @@ class thread_as_process final : public process_group {
     gather({});
     std::vector<std::pair<std::size_t, std::string>> done;
     for (std::size_t t = place_.next(); t < tasks; t = place_.next()) done.emplace_back(t, task(t));
-    // One after the other, so that the first has all: each tells one result a round.
+    // One after the other, so that the first process gets all: each sends one result per round.
     std::vector<std::string> results(tasks);
     for (std::size_t t = 0; t < tasks; ++t) {
       std::string mine;
@@ -100,8 +100,8 @@ class thread_as_process final : public process_group {
   int rank_;
 };
 
-/// Calls `work(group)` for each of so many processes at once. Throws what the first of them that
-/// failed threw.
+/// Calls `work(group)` for each of `size` processes at once. Rethrows the exception of the lowest
+/// process that failed.
 template <class Work>
 void run_processes(int size, Work const& work) {
   meeting_place place(size);

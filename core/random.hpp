@@ -7,9 +7,9 @@
 
 namespace rulerank::inline v0 {
 
-/// The standard fixes the numbers of this engine, but not those of the standard distributions; so
-/// the functions below are our own, and the same seed gives the same numbers everywhere. One thread
-/// at a time may draw from an engine.
+/// The C++ standard fixes the numbers of this engine, but not those of its distributions. The
+/// functions below are therefore our own, and one seed gives the same numbers everywhere. One
+/// thread at a time may use an engine.
 using random_engine = std::mt19937_64;
 
 /// Uniform in [0, n), n > 0 (Lemire 2019, multiplication with rejection).
@@ -28,7 +28,7 @@ inline double uniform_unit(random_engine& engine) {
   return static_cast<double>(engine() >> 11) * 0x1p-53;
 }
 
-/// Fisher-Yates.
+/// Fisher–Yates shuffle.
 template <class T>
 void shuffle(std::span<T> values, random_engine& engine) {
   for (std::size_t i = values.size(); i > 1; --i)

@@ -33,31 +33,33 @@ struct prefix {
   std::uint64_t header_size;
   std::uint64_t file_size;
   std::uint32_t header_crc;
-  std::uint32_t own_crc;  // of the bytes before
+  std::uint32_t own_crc;  // of the preceding bytes
 };
 static_assert(sizeof(prefix) == 48);
 constexpr char magic[16] = "rulerank-index\n";
 constexpr std::size_t prefix_size = alignment;
-constexpr std::string_view header_problem = "the header of this index is not right";
+constexpr std::string_view header_problem = "the header of this index is invalid";
 static_assert(sizeof(prefix) <= prefix_size);
 
 std::uint32_t own_crc_of(prefix const& p) {
   return crc32_of(std::as_bytes(std::span(&p, 1)).first(offsetof(prefix, own_crc)));
 }
 
-/// The bytes of an index. A file is read piece by piece, when a piece is first wanted.
+/// The bytes of an index. A file is read piece by piece on demand.
 struct index_bytes {
   std::span<std::byte const> all;
-  std::function<void(std::size_t begin, std::size_t size)> read;  ///< none: they are in memory
+  /// Empty: the bytes are in memory.
+  std::function<void(std::size_t begin, std::size_t size)> read;
 
-  /// A piece that was not wanted before.
+  /// Returns a piece; no byte is requested twice.
   std::span<std::byte const> at(std::size_t begin, std::size_t size) const {
     if (read) read(begin, size);
     return all.subspan(begin, size);
   }
 };
 
-/// The checksum of `size` bytes from `begin` on: in parallel, from the checksums of pieces.
+/// Returns the checksum of `size` bytes from `begin` on, computed in parallel from the checksums of
+/// pieces.
 std::uint32_t crc_of(context const& ctx, index_bytes const& bytes, std::size_t begin,
                      std::size_t size) {
   constexpr std::size_t piece_size = std::size_t{4} << 20;
@@ -74,27 +76,28 @@ std::uint32_t crc_of(context const& ctx, index_bytes const& bytes, std::size_t b
   return crc;
 }
 
-/// Its prefix, and that nothing of the file is missing.
+/// Returns the prefix of a file that has its full size.
 prefix checked_prefix(section_kind const& kind, index_bytes const& file, std::string const& name) {
   auto const fail = [&](std::string_view what) { throw error({name, 1, 1}, what); };
   prefix p{};
   std::size_t const size = file.all.size();
   auto const begin = file.at(0, std::min(size, prefix_size));
   if (size < prefix_size || std::memcmp(begin.data(), magic, sizeof magic) != 0)
-    fail(fmt::format("found no index of rulerank, expected what `{}` wrote", kind.written_by));
+    fail(fmt::format("not an index of rulerank, expected a file that `{}` wrote", kind.written_by));
   std::memcpy(&p, begin.data(), sizeof p);
-  if (p.own_crc != own_crc_of(p)) fail("the beginning of this index is damaged");
+  if (p.own_crc != own_crc_of(p))
+    fail("the first bytes of this index are damaged; make the index again");
   if (p.file_size != size)
-    fail(fmt::format("found an index of {}, expected {}: it is cut off or was added to",
+    fail(fmt::format("found an index of {}, expected {}: the file was cut short or extended",
                      counted(size, "byte"), p.file_size));
   if (p.header_begin < prefix_size || p.header_begin > size ||
       p.header_size != size - p.header_begin ||
       p.header_crc != crc32_of(file.at(p.header_begin, p.header_size)))
-    fail("the header of this index is damaged");
+    fail("the header of this index is damaged; make the index again");
   return p;
 }
 
-/// The version of a format that a header is of.
+/// Returns the version of the format that a header names.
 section_kind const& kind_of(nlohmann::json const& header, std::span<section_kind const> versions,
                             std::string const& name) {
   auto const fail = [&](std::string_view what) { throw error({name, 1, 1}, what); };
@@ -109,7 +112,8 @@ section_kind const& kind_of(nlohmann::json const& header, std::span<section_kind
   for (section_kind const& kind : versions)
     expected += fmt::format("{}{}", expected.empty() ? "" : " or ", kind.version);
   throw error({name, 1, 1},
-              fmt::format("found an index of version {}, expected {}", version, expected));
+              fmt::format("found an index of version {}, expected {}; make the index again",
+                          version, expected));
 }
 
 }  // namespace
@@ -157,7 +161,7 @@ void write_section_file(context const& ctx, section_kind const& kind, std::strin
                         std::span<std::size_t const> bytes, nlohmann::ordered_json const& what,
                         std::function<void(std::size_t, std::span<std::byte>)> const& fill) {
   section_layout const layout(bytes);
-  // What the header may take, whatever its checksums will be.
+  // An upper bound for the header with its checksums.
   std::size_t const header_size = round_up(what.dump().size() + 1024, alignment);
   output_file out(path);
   std::span<std::byte> const file = out.map(layout.end() + header_size);
@@ -183,7 +187,7 @@ read_sections checked_sections(context const& ctx, std::span<section_kind const>
     nlohmann::json const& list = read.header.at("sections");
     auto const expect_zeros = [&](std::span<std::byte const> bytes) {
       if (std::ranges::any_of(bytes, [](std::byte byte) { return byte != std::byte{0}; }))
-        fail("found something between the sections of this index, expected zeros");
+        fail("found data between the sections of this index, expected zeros");
     };
     expect_zeros(file.all.first(prefix_size).subspan(sizeof(prefix)));
     std::size_t at = prefix_size;
@@ -192,10 +196,11 @@ read_sections checked_sections(context const& ctx, std::span<section_kind const>
       std::size_t const bytes = count_at(list.at(s), "bytes");
       if (list.at(s).at("name") != kind.sections[s] || begin % alignment != 0 || begin < at ||
           begin > p.header_begin || bytes > p.header_begin - begin)
-        fail(fmt::format("the header of this index misplaces {}", kind.sections[s]));
+        fail(fmt::format("the header of this index gives a wrong place of {}; make the index again",
+                         kind.sections[s]));
       expect_zeros(file.at(at, begin - at));
       if (crc_of(ctx, file, begin, bytes) != count_at(list.at(s), "crc32"))
-        fail(fmt::format("{} of this index are damaged", kind.sections[s]));
+        fail(fmt::format("{} of this index are damaged; make the index again", kind.sections[s]));
       read.sections.push_back(file.all.subspan(begin, bytes));
       at = begin + bytes;
     }
@@ -204,15 +209,16 @@ read_sections checked_sections(context const& ctx, std::span<section_kind const>
   });
 }
 
-/// Memory for a file's bytes. Throws `error` where there is less to take.
+/// Allocates memory for a file's bytes. Throws `error` if there is not enough.
 std::shared_ptr<std::byte> memory_for(std::size_t size, std::string const& name) {
   void* const at = size <= free_memory() ? ::mmap(nullptr, size, PROT_READ | PROT_WRITE,
                                                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
                                          : MAP_FAILED;
   if (at == MAP_FAILED)
-    throw error({name, 0, 0}, fmt::format("found an index of {}, more than the memory that is free",
-                                          counted(size, "byte")));
-  ::madvise(at, size, MADV_HUGEPAGE);  // a wish: where there are none, nothing is lost
+    throw error({name, 0, 0},
+                fmt::format("found an index of {}, expected one that fits in free memory",
+                            counted(size, "byte")));
+  ::madvise(at, size, MADV_HUGEPAGE);  // a hint, without effect if huge pages are unavailable
   return {static_cast<std::byte*>(at), [size](std::byte* p) { ::munmap(p, size); }};
 }
 

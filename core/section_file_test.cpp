@@ -45,8 +45,8 @@ std::string sum_of_bytes(temporary_folder const& folder, std::string const& byte
   return sha256_of_section_header(folder / "other");
 }
 
-/// The message of the error that reading a file of these bytes throws, without the folder; "OK" for
-/// none.
+/// Returns the message of the error from reading a file of these bytes, without the folder; "OK" if
+/// there is none.
 std::string said_of(std::string const& bytes) {
   temporary_folder const folder;
   std::string const path = folder / "index";
@@ -84,21 +84,22 @@ TEST(section_file, damage_in_any_piece_is_refused) {
     EXPECT_EQ(said_of(bytes), "index:1:1: letters of this index are damaged");
     bytes[at] = 'a';
   }
-  bytes[50] = 'b';  // behind the prefix's numbers
+  bytes[50] = 'b';  // after the numbers of the prefix
   EXPECT_EQ(said_of(bytes),
-            "index:1:1: found something between the sections of this index, expected zeros");
+            "index:1:1: found data between the sections of this index, expected zeros");
   EXPECT_EQ(said_of(""), "index:1:1: found an empty file, expected an index");
   EXPECT_EQ(message_of([&] { read_section_file({}, std::span(&kind, 1), "/dev/null"); }),
-            "/dev/null: found no regular file, expected an index that is one");
+            "/dev/null: not a regular file, expected an index in a regular file");
 }
 
 TEST(section_file, a_file_that_no_memory_holds_is_refused) {
   temporary_folder const folder;
   std::string const path = folder / "index";
   std::ofstream(path, std::ios::binary) << 'a';
-  std::filesystem::resize_file(path, std::uint64_t{1} << 42);  // zeros that take no space
-  EXPECT_EQ(message_of([&] { read_section_file({}, std::span(&kind, 1), path); }),
-            path + ": found an index of 4398046511104 bytes, more than the memory that is free");
+  std::filesystem::resize_file(path, std::uint64_t{1} << 42);  // zeros that occupy no space
+  EXPECT_EQ(
+      message_of([&] { read_section_file({}, std::span(&kind, 1), path); }),
+      path + ": found an index of 4398046511104 bytes, expected one that fits in free memory");
 }
 
 TEST(crc32, is_the_one_of_zlib) {
@@ -117,7 +118,7 @@ TEST(crc32, is_the_one_of_zlib) {
   EXPECT_EQ(crc32_of(all), expected(all, 0));
   EXPECT_EQ(crc32_of(all.subspan(999), crc32_of(all.first(999))), expected(all, 0));
   EXPECT_EQ(crc32_of(std::as_bytes(std::span("123456789", 9))),
-            0xcbf43926);  // the standard's check value
+            0xcbf43926);  // the check value in the standard
 }
 
 TEST(section_file, headers_differ_where_sections_do) {

@@ -17,7 +17,7 @@ class sha256 {
   sha256(sha256&&) noexcept;
   sha256& operator=(sha256&&) noexcept;
   void update(std::string_view bytes);
-  /// 64 hexadecimal digits; the object is empty again afterwards.
+  /// Returns 64 hexadecimal digits and resets the object.
   std::string hex();
 
  private:
@@ -25,17 +25,17 @@ class sha256 {
   std::unique_ptr<state> state_;
 };
 
-/// What tells that a file was written to or replaced: where it lies, how large and how old it is.
+/// Identifies a file's content without reading it: changes if the file is written or replaced.
 struct file_state {
   std::uint64_t device = 0, inode = 0, size = 0;
-  std::int64_t seconds = 0, nanoseconds = 0;  ///< of the last change
+  std::int64_t seconds = 0, nanoseconds = 0;  ///< time of the last change
   bool operator==(file_state const&) const = default;
 };
-/// All 0 for what is no regular file.
+/// All 0 unless it is a regular file.
 file_state file_state_of(std::string const& path) noexcept;
 
 std::string sha256_hex(std::string_view bytes);
-/// Of a file's bytes as they lie on disk; throws `error` when it cannot be read.
+/// Hashes a file's bytes as stored on disk; throws `error` if it cannot be read.
 std::string sha256_of_file(std::string const& path);
 
 }  // namespace rulerank

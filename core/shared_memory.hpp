@@ -4,12 +4,12 @@
 
 #include <cstddef>
 
-// For sources that are compiled with CUDA.
+// For CUDA sources.
 namespace rulerank::inline v0 {
 
-/// Lets launches of a kernel on the current device take as much dynamic shared memory as a block
-/// can have; returns how many bytes that is. The limit belongs to the kernel, whoever launches it:
-/// were it set to what one launch needs, another one that needs more would fail meanwhile.
+/// Allows launches of a kernel on the current device to use as much dynamic shared memory as a
+/// block can have; returns that number of bytes. The limit belongs to the kernel, not the launch:
+/// with a limit for one launch, a concurrent launch that needs more would fail.
 template <class... Arguments>
 std::size_t allow_all_shared_memory(void (*kernel)(Arguments...)) {
   auto const* const of = reinterpret_cast<void const*>(kernel);

@@ -4,7 +4,7 @@
 
 namespace rulerank::inline v0 {
 
-/// Runs from when it is made.
+/// Measures wall time since its construction.
 class stopwatch {
  public:
   double seconds() const {

@@ -6,7 +6,7 @@
 
 namespace rulerank::inline v0 {
 
-/// A stream of the device that was current when it was made. Move-only; the destructor does not
+/// A stream of the device that was current at construction. Move-only; the destructor does not
 /// throw. Several threads may queue work on it at once.
 class stream {
  public:
@@ -40,11 +40,11 @@ class event {
     return *this;
   }
   void record(stream const& in) { check_cuda(cudaEventRecord(handle_, in.get())); }
-  /// What is queued on a stream from now on waits for this event.
+  /// Makes all work queued later on `in` wait for this event.
   void hold(stream const& in) const { check_cuda(cudaStreamWaitEvent(in.get(), handle_, 0)); }
-  /// Waits for it here; at once where it was never recorded.
+  /// Waits on the host; returns at once if the event was never recorded.
   void wait() const { check_cuda(cudaEventSynchronize(handle_)); }
-  /// Seconds of device time since an earlier event; waits for this one.
+  /// Returns the device time in seconds since an earlier event; waits for this event.
   double seconds_since(event const& earlier) const {
     check_cuda(cudaEventSynchronize(handle_));
     float milliseconds = 0;

@@ -1,5 +1,5 @@
 #pragma once
-// What the tests of several modules use; not installed.
+// Shared by the tests of several modules; not installed.
 
 #include "core/context.hpp"
 #include "core/devices.hpp"
@@ -15,7 +15,7 @@
 
 namespace rulerank::inline v0::testing_tools {
 
-/// A folder of its own, removed with all it holds at the end.
+/// A new folder, removed with its content at the end.
 class temporary_folder {
  public:
   temporary_folder() {
@@ -38,9 +38,9 @@ class temporary_folder {
   std::filesystem::path path_;
 };
 
-/// The GPUs of this machine, none in a build without CUDA. $RULERANK_TEST_GPUS asks for more than
-/// there are: they are named again and again until there are so many, so that the tests of several
-/// GPUs run on one. Not for `delta`, whose kernels wait for each other.
+/// The GPUs of this machine, none in a build without CUDA. $RULERANK_TEST_GPUS may request more
+/// than there are: the list then repeats them, so that the tests of several GPUs run on one. Not
+/// for `delta`, whose kernels wait for each other.
 inline std::vector<int> gpus() {
   std::vector<int> ordinals;
   for (device const& d : list_devices().devices) ordinals.push_back(d.ordinal);
@@ -51,10 +51,10 @@ inline std::vector<int> gpus() {
   return ordinals;
 }
 
-/// The numbers of GPUs that tests of GPUs run on, each in an instance of its own.
+/// The numbers of GPUs for tests, each in its own instance.
 inline constexpr std::size_t gpu_counts[] = {1, 2, 4};
 
-/// Why a test cannot run on n GPUs of this machine; empty where it can.
+/// Returns why a test cannot run on n GPUs of this machine; empty if it can.
 inline std::string why_not_on_gpus(std::size_t n) {
   std::size_t const here = gpus().size();
   if (here >= n) return {};
@@ -62,7 +62,7 @@ inline std::string why_not_on_gpus(std::size_t n) {
   return "needs " + std::to_string(n) + " GPUs, this machine has " + std::to_string(here);
 }
 
-/// A context with the first n GPUs, of which there are so many.
+/// A context with the first n GPUs, which must exist.
 inline context on_gpus(std::size_t n) {
   context ctx;
   ctx.devices = gpus();
@@ -70,7 +70,8 @@ inline context on_gpus(std::size_t n) {
   return ctx;
 }
 
-/// Threads that `work` leaves behind: OpenMP's stay as long as the one that began them.
+/// Returns the number of threads that remain after `work`: OpenMP's threads live as long as the
+/// thread that started them.
 template <class Work>
 std::ptrdiff_t threads_woken_by(Work const& work) {
   auto const threads = [] {
@@ -86,7 +87,8 @@ std::ptrdiff_t threads_woken_by(Work const& work) {
   return more;
 }
 
-/// A file or folder of the real data sets, under $RULERANK_TEST_DATA; empty when it is not there.
+/// Returns a file or folder of the real data sets in $RULERANK_TEST_DATA; empty if it does not
+/// exist.
 inline std::optional<std::string> real_data(std::string const& name) {
   char const* root = std::getenv("RULERANK_TEST_DATA");
   if (root == nullptr) return std::nullopt;
@@ -97,7 +99,7 @@ inline std::optional<std::string> real_data(std::string const& name) {
 
 }  // namespace rulerank::testing_tools
 
-/// Skips a test whose real data set is absent, naming it; else defines `path`.
+/// Skips a test whose real data set is absent, naming it; otherwise defines `path`.
 #define RULERANK_REAL_DATA(path, name)                                                \
   auto const path##_found = ::rulerank::testing_tools::real_data(name);               \
   if (!path##_found) GTEST_SKIP() << "needs " << (name) << " in $RULERANK_TEST_DATA"; \

@@ -27,19 +27,19 @@ namespace {
   throw error({name, row + 1, 0}, what);
 }
 
-/// The lengths of all lists against the number of documents and of columns.
+/// Checks the lengths of all lists against the number of documents and of columns.
 void check_lengths(document_arrays const& about, std::size_t documents) {
   auto const expect = [&](char const* what, std::size_t found) {
     if (found != 0 && found != documents)
-      throw usage_error(fmt::format("{}: found {} {}, expected {}, one a document", about.name,
-                                    found, what, documents));
+      throw usage_error(fmt::format("{}: found {} {}, expected {}, one for each document",
+                                    about.name, found, what, documents));
   };
   expect("labels", about.labels.size());
   expect("qids", about.qids.size());
   expect("ids", about.ids.size());
   expect("comments", about.comments.size());
   if (!about.qids.empty() && !about.group_sizes.empty())
-    throw usage_error(about.name + ": found qids and group sizes, expected one of them");
+    throw usage_error(about.name + ": found both qids and group sizes, expected one of them");
   for (std::size_t c = 0; c < about.features.size(); ++c)
     if (about.features[c] > max_feature || (c > 0 && about.features[c] <= about.features[c - 1]))
       throw usage_error(
@@ -53,8 +53,9 @@ void set_labels(dataset& data, document_arrays const& about, std::size_t documen
     if (about.labels[d] < 0 && about.labels[d] != unlabelled)
       fail_at_row(
           data.name, d,
-          fmt::format("label {} is negative, expected 0 or more, or {} for one not labelled yet",
-                      about.labels[d], unlabelled));
+          fmt::format(
+              "label {} is negative, expected 0 or more, or {} for a document without a label",
+              about.labels[d], unlabelled));
     data.labels[d] = about.labels[d];
   }
 }
@@ -64,14 +65,15 @@ void set_queries(dataset& data, document_arrays const& about) {
     std::size_t begin = 0;
     for (std::size_t const size : about.group_sizes) {
       if (size == 0 || size > data.size() - begin)
-        throw usage_error(data.name + ": the group sizes do not add up to the documents");
+        throw usage_error(data.name +
+                          ": found group sizes whose sum is not the number of documents");
       data.queries.push_back({std::to_string(data.queries.size() + 1), begin, begin + size});
       begin += size;
     }
     if (about.group_sizes.empty() && data.size() > 0)
       data.queries.push_back({"1", 0, data.size()});
     else if (begin != data.size())
-      throw usage_error(data.name + ": the group sizes do not add up to the documents");
+      throw usage_error(data.name + ": found group sizes whose sum is not the number of documents");
     return;
   }
   std::unordered_set<std::string_view> seen;
@@ -83,7 +85,7 @@ void set_queries(dataset& data, document_arrays const& about) {
       if (qid.empty() || !fits)
         fail_at_row(
             data.name, d,
-            fmt::format("qid {}, expected text without blanks and #", rulerank::quoted(qid)));
+            fmt::format("found qid {}, expected text without blanks and #", rulerank::quoted(qid)));
       if (!seen.insert(qid).second)
         fail_at_row(data.name, d,
                     fmt::format("query {} occurs again, expected its rows together",
@@ -94,7 +96,7 @@ void set_queries(dataset& data, document_arrays const& about) {
   }
 }
 
-/// Copies ids and comments into one text of the set's own.
+/// Copies ids and comments into one text that the set owns.
 void set_comments(dataset& data, document_arrays const& about) {
   if (about.ids.empty() && about.comments.empty()) return;
   std::string text;
@@ -105,10 +107,11 @@ void set_comments(dataset& data, document_arrays const& about) {
         about.comments.empty() ? std::string_view{} : trimmed_comment(about.comments[d]);
     if (std::ranges::any_of(id, [](char c) { return static_cast<unsigned char>(c) <= ' '; }))
       fail_at_row(data.name, d,
-                  fmt::format("id {}, expected text without blanks", rulerank::quoted(id)));
+                  fmt::format("found id {}, expected text without blanks", rulerank::quoted(id)));
     if (comment.find_first_of(std::string_view("\0\r\n", 3)) != comment.npos)
-      fail_at_row(data.name, d,
-                  fmt::format("comment {}, expected one line of text", rulerank::quoted(comment)));
+      fail_at_row(
+          data.name, d,
+          fmt::format("found comment {}, expected one line of text", rulerank::quoted(comment)));
     if (!id.empty() && docid_of(comment) != id) {
       text.append("docid = ").append(id);
       if (!comment.empty()) text += ' ';
@@ -134,7 +137,7 @@ void append_array_line(dataset const& data, std::string_view qid, std::size_t d,
     text.append(" # ").append(comment);
 }
 
-/// Makes the lines; comments and ids become parts of them.
+/// Generates the lines; comments and ids become parts of them.
 void set_lines(context const& ctx, dataset& data) {
   std::vector<std::string> texts(data.queries.size());
   std::vector<std::size_t> sizes(data.size());
@@ -163,11 +166,11 @@ void set_lines(context const& ctx, dataset& data) {
   data.text = lines;
 }
 
-/// Entries that one thread copies in about a millisecond.
+/// Entries that a thread copies in about a millisecond.
 constexpr std::size_t entries_a_thread = 262'144;
 
-/// All but the entries, whose rows are set; `fill(d, entries)` copies those of document d and
-/// returns what is wrong with them.
+/// Makes everything except the entries, whose rows are set. `fill(d, entries)` copies those of
+/// document d and returns their fault.
 template <class Fill>
 dataset fill_dataset(context const& ctx, std::vector<std::size_t> row, document_arrays const& about,
                      Fill const& fill) {
@@ -197,7 +200,7 @@ dataset fill_dataset(context const& ctx, std::vector<std::size_t> row, document_
   return data;
 }
 
-/// The feature of a column.
+/// Returns the feature of a column.
 std::uint32_t feature_of(document_arrays const& about, std::size_t column) {
   return about.features.empty() ? static_cast<std::uint32_t>(column + 1) : about.features[column];
 }
@@ -212,11 +215,11 @@ template <class Value>
 dataset make_dataset(context const& ctx, dense_rows<Value> const& rows,
                      document_arrays const& about) {
   if (rows.documents > 1 && rows.stride < rows.columns)
-    throw usage_error(fmt::format("{}: stride {} of {}", about.name, rows.stride,
-                                  counted(rows.columns, "column")));
+    throw usage_error(fmt::format("{}: found a stride of {}, expected at least {}", about.name,
+                                  rows.stride, counted(rows.columns, "column")));
   if (rows.columns > max_feature ||
       (!about.features.empty() && about.features.size() != rows.columns))
-    throw usage_error(fmt::format("{}: {} for {}", about.name,
+    throw usage_error(fmt::format("{}: found {} for {}, expected as many", about.name,
                                   counted(about.features.size(), "feature"),
                                   counted(rows.columns, "column")));
   std::vector<std::size_t> row(rows.documents + 1);
@@ -239,7 +242,7 @@ dataset make_dataset(context const& ctx, csr_rows<Value, Index> const& rows,
   if (rows.row.empty() || rows.row.front() != 0 || !std::ranges::is_sorted(rows.row) ||
       static_cast<std::size_t>(rows.row.back()) != entries || rows.columns.size() != entries)
     throw usage_error(about.name +
-                      ": rows that do not rise from 0 to the number of columns and values");
+                      ": found row offsets that do not ascend from 0 to the number of values");
   std::size_t const columns = about.features.empty() ? max_feature : about.features.size();
   std::vector<std::size_t> row(rows.row.begin(), rows.row.end());
   return fill_dataset(
@@ -250,7 +253,7 @@ dataset make_dataset(context const& ctx, csr_rows<Value, Index> const& rows,
         for (std::size_t i = begin; i < end; ++i) {
           auto const column = static_cast<std::make_unsigned_t<Index>>(rows.columns[i]);
           if (column >= columns)
-            return fmt::format("column {}, expected 0 to {}", rows.columns[i], columns - 1);
+            return fmt::format("found column {}, expected 0 to {}", rows.columns[i], columns - 1);
           feature_value& entry = to[i - begin];
           entry = {feature_of(about, column), static_cast<double>(rows.values[i])};
           if (std::isinf(entry.value)) return infinite(entry.feature);
@@ -262,7 +265,8 @@ dataset make_dataset(context const& ctx, csr_rows<Value, Index> const& rows,
         auto const again = std::ranges::adjacent_find(listed, {}, &feature_value::feature);
         return again == listed.end()
                    ? std::string()
-                   : fmt::format("feature {} is listed twice, expected once", again->feature);
+                   : fmt::format("found feature {} twice, expected each feature once",
+                                 again->feature);
       });
 }
 
@@ -287,10 +291,10 @@ numeric_labels labels_from(std::span<double const> values, std::string const& na
     if (!(value == unlabelled || (value >= 0 && value <= largest)))
       fail_at_row(
           name, d,
-          fmt::format(
-              "label {}{}, expected a number of 0 to {}, or {} for a row that is not judged", value,
-              std::isfinite(value) ? (value < 0 ? " is negative" : " is out of range") : "",
-              largest, unlabelled));
+          fmt::format("label {}{}, expected a number of 0 to {}, or {} for a row without a label",
+                      value,
+                      std::isfinite(value) ? (value < 0 ? " is negative" : " is out of range") : "",
+                      largest, unlabelled));
     made.whole.push_back(static_cast<std::int32_t>(std::floor(value)));
     fractional = fractional || value != std::floor(value);
   }

@@ -27,7 +27,7 @@ bool same_value(double a, double b) {
          std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
 }
 
-/// Labels, queries, entries, ids and comments.
+/// Compares labels, queries, entries, ids and comments.
 void expect_equal(dataset const& a, dataset const& b) {
   EXPECT_EQ(a.labels, b.labels);
   EXPECT_EQ(a.row, b.row);
@@ -73,7 +73,7 @@ double drawn_value(random_engine& engine) {
   }
 }
 
-/// Documents of all kinds: with and without labels, ids, comments and entries.
+/// Random documents with and without labels, ids, comments and entries.
 dataset drawn(random_engine& engine) {
   std::size_t const documents = 1 + uniform_below(engine, 30);
   bool const with_ids = uniform_below(engine, 3) > 0;
@@ -180,7 +180,7 @@ TEST(make_dataset, lines_read_back_equal) {
   expect_equal(read_svmlight(context(), folder / "w", options), data);
 }
 
-/// What is said of one row with the column 0 and the value, or of `about`.
+/// Returns the message for one row with column 0 and the value, or for `about`.
 std::string fault_of(document_arrays const& about, double value = 1, std::int32_t column = 0) {
   std::vector<std::int32_t> const row{0, 0, 1}, columns{column};
   std::vector<double> const values{value};
@@ -215,7 +215,7 @@ TEST(make_dataset, names_what_is_wrong) {
   views const three{"a", "b", "c"};
   about = {};
   about.ids = three;
-  EXPECT_EQ(fault_of(about), "arrays: found 3 ids, expected 2, one a document");
+  EXPECT_EQ(fault_of(about), "arrays: found 3 ids, expected 2, one for each document");
   std::vector<std::int32_t> const row{0, 2}, columns{3, 3};
   std::vector<float> const values{1, 2};
   csr_rows<float, std::int32_t> const twice{row, columns, values};
@@ -252,7 +252,7 @@ TEST(labels_from, names_the_row_of_what_is_no_label) {
     return message_of([&] { labels_from(labels, "y"); });
   };
   std::string const expected =
-      ", expected a number of 0 to 2147483647, or -1 for a row that is not judged";
+      ", expected a number of 0 to 2147483647, or -1 for a row without a label";
   EXPECT_EQ(fault_of_label(std::nan("")), "y:3:1: label nan" + expected);
   EXPECT_EQ(fault_of_label(HUGE_VAL), "y:3:1: label inf" + expected);
   EXPECT_EQ(fault_of_label(-HUGE_VAL), "y:3:1: label -inf" + expected);

@@ -21,7 +21,7 @@ bool is_title_of(std::string_view name, std::span<std::string_view const> titles
   return std::find(titles.begin(), titles.end(), plain) != titles.end();
 }
 
-/// Whether a column of this name may hold ids of baskets.
+/// Returns whether a column with this name may hold basket ids.
 bool is_id_title(std::string_view name) {
   constexpr std::string_view titles[] = {
       "order",  "orderid",  "ordernumber",  "orderno",   "transaction",  "transactionid",
@@ -32,7 +32,7 @@ bool is_id_title(std::string_view name) {
   return is_title_of(name, titles);
 }
 
-/// Whether a column of this name may hold items.
+/// Returns whether a column with this name may hold items.
 bool is_item_title(std::string_view name) {
   constexpr std::string_view titles[] = {"item",      "items",           "item(s)",   "itemid",
                                          "itemname",  "itemdescription", "product",   "products",
@@ -57,7 +57,7 @@ bool is_quantity(std::string_view text) {
   return read_number(text, value) == number_kind::finite;
 }
 
-/// Whether an item is a name and a number: `milk:2`, `milk=2`, `1(0.5)`.
+/// Returns whether an item is a name and a number: `milk:2`, `milk=2`, `1(0.5)`.
 bool has_quantity(std::string_view item) {
   std::size_t const at = item.find_last_of(":=(");
   if (at == item.npos || at == 0) return false;
@@ -70,7 +70,8 @@ bool is_in_brackets(std::string_view text) {
                              (text.front() == '[' && text.back() == ']'));
 }
 
-/// Whether a line is SPMF's `1 2:7:3 4`: items, the sum of their utilities, and these.
+/// Returns whether a line has SPMF's form `1 2:7:3 4`: items, the sum of their utilities, and the
+/// utilities.
 bool has_utilities(std::string_view line) {
   std::vector<field> parts[3];
   for (std::size_t p = 0; p < 3; ++p) {
@@ -162,26 +163,28 @@ void expect_no_control(std::string_view line, source_position const& place) {
   });
   if (at != line.end())
     throw error({place.file, place.line, static_cast<std::uint64_t>(at - line.begin()) + 1},
-                fmt::format("found a byte of {}, expected text", static_cast<int>(*at)));
+                fmt::format("found a byte of value {}, expected text", static_cast<int>(*at)));
 }
 
 void matrix_watch::expect_none(std::string const& name) const {
   if (could_be_ && repeats_ && lines_ > 1)
-    throw error({name, 1, 1},
-                "found a table that says of each item whether it is in a basket, expected the "
-                "items of a basket on a line");
+    throw error(
+        {name, 1, 1},
+        "found a table with a column for each item, expected the items of a basket on each line");
 }
 
 void basket_watch::take(std::string_view line, std::span<basket_cell const> cells,
                         source_position const& place) {
   if (expect_no_list(line, cells, place) && lists_++ == 0) list_line_ = place.line;
   if (has_utilities(line))
-    throw error({place.file, place.line, 1},
-                fmt::format("found {}, items with their utilities as SPMF has them, expected items",
-                            rulerank::quoted(line.substr(0, line.find('\r')))));
+    throw error(
+        {place.file, place.line, 1},
+        fmt::format("found {}, which is SPMF's form for items with utilities, expected items alone",
+                    rulerank::quoted(line.substr(0, line.find('\r')))));
   if (cells.size() > 1 && cells.back().text == "-2")
     throw error({place.file, place.line, cells.back().column},
-                "found -2 at the line's end, as in SPMF's sequences, expected items");
+                "found -2 at the end of the line, which is SPMF's form for sequences, expected "
+                "items alone");
   ++lines_;
   watch_first_items(cells);
   watch_header(cells);
@@ -236,7 +239,7 @@ void basket_watch::watch_pairs(std::span<basket_cell const> cells) {
   seconds_.emplace(cells[1].text);
 }
 
-/// Whether lines of two names are pairs of an id and an item by all that can be seen.
+/// Returns whether lines of two names appear to be pairs of an id and an item.
 bool basket_watch::are_pairs() const {
   return could_be_pairs_ && repeats_ && lines_ > 2 &&
          std::none_of(firsts_.begin(), firsts_.end(),
@@ -254,11 +257,11 @@ void basket_watch::watch_separators(std::span<basket_cell const> cells, std::uin
   }
 }
 
-/// Names the first items of all lines if they seem to be something else; else empty.
+/// Describes the first items of all lines if they appear to have another meaning; otherwise empty.
 std::string basket_watch::first_items() const {
   if (lines_ < 2) return "";
   if (is_prefixed_) return "end with ':'";
-  if (is_counted_) return "are the numbers of items behind them";
+  if (is_counted_) return "are the numbers of items that follow";
   if (is_numbered_ && lines_ > 2)
     return fmt::format("number the lines: {}, {}, ...", begin_, begin_ + 1);
   return "";
@@ -268,37 +271,33 @@ void basket_watch::finish(std::string const& name, std::span<std::string const> 
                           std::function<void(std::string const&)> const& warn) const {
   matrix_.expect_none(name);
   if (lists_ > 1 && 2 * lists_ > lines_)
-    throw error({name, list_line_, 1},
-                fmt::format("found {} of {} lines in brackets, this one first, expected items "
-                            "between separators",
-                            lists_, lines_));
+    throw error({name, list_line_, 1}, fmt::format("found {} of {} lines in brackets (this is the "
+                                                   "first), expected items between separators",
+                                                   lists_, lines_));
   if (!warn) return;
   if (are_pairs())
-    warn(fmt::format(
-        "{}: each line is two names, the first of which no other line has as its second; where a "
-        "line is a basket's id and an item, expected --form pairs",
-        name));
+    warn(
+        fmt::format("{}: each line has two names, and no name occurs in both columns; if the first "
+                    "is a basket's id, use --form pairs",
+                    name));
   else if (std::string const first = first_items(); !first.empty())
-    warn(fmt::format("{}: the first items {}; where they are none, expected lines without them",
-                     name, first));
+    warn(fmt::format("{}: the first items {}; if they are not items, remove them", name, first));
   else if (columns_ > 1 && lines_ > 2)
     warn(
-        fmt::format("{}: all lines have {} items, and no line has one of the first; where that is "
-                    "a header, expected --skip-lines 1 and values with their columns' names, such "
-                    "as colour=red",
+        fmt::format("{}: all lines have {} items, and no item of the first line occurs again; if "
+                    "it is a header, use --skip-lines 1 and write each value with its column's "
+                    "name, such as colour=red",
                     name, columns_));
   if (have_quantities_ && lines_ > 0 && !items.empty())
-    warn(
-        fmt::format("{}: each item ends with a number, such as {}; where that is a quantity, "
-                    "expected names alone",
-                    name, items[0]));
+    warn(fmt::format("{}: each item ends with a number, such as {}; if it is a quantity, remove it",
+                     name, items[0]));
   if (inner_lines_ > 0)
-    warn(fmt::format("{}:{}: {} with items that contain '{}', this one first; {} cuts there", name,
-                     inner_line_, counted(inner_lines_, "line"),
+    warn(fmt::format("{}:{}: {} with items that contain '{}' (this is the first); {} splits them",
+                     name, inner_line_, counted(inner_lines_, "line"),
                      inner_ == '\t' ? "\\t" : std::string(1, inner_), separator_option(inner_)));
   for (std::string const& item : items)
     if (is_empty_value(item))
-      warn(fmt::format("{}: {} is an item; where it means an empty cell, expected nothing there",
+      warn(fmt::format("{}: {} counts as an item; if it means an empty cell, leave the cell empty",
                        name, item));
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Files that are no baskets, or other baskets than the options make of them.
+// Detects files that are not baskets, or that need other options.
 
 #include "core/error.hpp"
 
@@ -22,50 +22,50 @@ struct basket_cell {
   bool has_quotes = false;
 };
 
-/// What `--form pairs` reads of a line.
+/// The columns of a line that `--form pairs` reads.
 struct pair_columns {
   std::size_t id = 0, item = 1, cells = 2;
 };
 
-/// The columns of a basket's id and of one of its items in a header of usual names.
+/// Returns the columns of the basket id and the item in a header with common names.
 std::optional<pair_columns> pair_columns_of(std::span<basket_cell const> header);
 
-/// Whether all cells are usual names of columns.
+/// Returns whether all cells are common names of columns.
 bool is_basket_header(std::span<basket_cell const> cells);
 
-/// The separator by which a line is a header as `pair_columns_of` has it; 0: there is none.
+/// Returns the separator with which a line is a header for `pair_columns_of`, or 0.
 char separator_of_header(std::string_view line);
 
-/// A character that may separate cells in this text; 0: there is none.
+/// Returns a character of this text that may separate cells, or 0.
 char inner_separator(std::string_view text);
-/// The option that sets this separator: `--separator ','` for a comma.
+/// Returns the option for this separator: `--separator ','` for a comma.
 std::string separator_option(char separator);
 
-/// Throws `error` for a list in brackets, which has a comma or quotes. Returns whether the line is
-/// in brackets without these.
+/// Throws `error` for a list in brackets that contains a comma or quotes. Returns whether the line
+/// is in brackets without these.
 bool expect_no_list(std::string_view line, std::span<basket_cell const> cells,
                     source_position const& place);
 
-/// Throws `error` for a control character, which binary files have.
+/// Throws `error` for a control character, as in binary files.
 void expect_no_control(std::string_view line, source_position const& place);
 
-/// Whether lines are a table that says for each item whether it is in the basket: all have as many
-/// cells, all cells but the first say yes or no, and some line has a cell twice.
+/// Detects a table that marks for each item whether it is in the basket: all lines have the same
+/// number of cells, all cells except the first mean yes or no, and some line has equal cells.
 class matrix_watch {
  public:
-  /// Takes a line of so many cells; whether it can go on with the table.
+  /// Takes the number of cells of a line; returns whether the table is still possible.
   bool wants(std::size_t cells) {
     ++lines_;
     could_be_ = could_be_ && cells > 1 && (cells_ == 0 || cells == cells_);
     cells_ = cells;
     return could_be_;
   }
-  /// The cells of a line that `wants` was asked about.
+  /// Takes the cells of the line that `wants` was called for.
   void take(bool say_yes_or_no, bool has_one_twice) {
     could_be_ = could_be_ && say_yes_or_no;
     repeats_ = repeats_ || has_one_twice;
   }
-  /// Throws where all lines are such a table.
+  /// Throws `error` if all lines form such a table.
   void expect_none(std::string const& name) const;
 
  private:
@@ -73,7 +73,7 @@ class matrix_watch {
   std::size_t cells_ = 0, lines_ = 0;
 };
 
-/// Sees all lines of baskets.
+/// Inspects all lines of baskets.
 class basket_watch {
  public:
   explicit basket_watch(char separator) : separator_(separator) {}
@@ -81,8 +81,8 @@ class basket_watch {
   /// Throws `error` as `expect_no_list`, and for sequences and utilities of SPMF.
   void take(std::string_view line, std::span<basket_cell const> cells,
             source_position const& place);
-  /// Throws `error` for a table and where most lines are in brackets; `warn` hears of what may be
-  /// meant otherwise.
+  /// Throws `error` for a table, and if most lines are in brackets; passes ambiguous input to
+  /// `warn`.
   void finish(std::string const& name, std::span<std::string const> items,
               std::function<void(std::string const&)> const& warn) const;
 
@@ -98,11 +98,12 @@ class basket_watch {
   char separator_;
   matrix_watch matrix_;
   std::size_t lines_ = 0;
-  std::size_t begin_ = 0;  // the number that begins the first line
-  bool is_numbered_ = true, is_counted_ = true, is_prefixed_ = true;  // by the first items
-  bool have_quantities_ = true;                                       // all items
-  std::unordered_set<std::string> header_;  // the first line, while it may be one
-  std::size_t columns_ = 0;                 // of all lines; 0: not as many in all
+  std::size_t begin_ = 0;  // the number at the beginning of the first line
+  // Whether the first items number, count or prefix the lines.
+  bool is_numbered_ = true, is_counted_ = true, is_prefixed_ = true;
+  bool have_quantities_ = true;             // whether all items have quantities
+  std::unordered_set<std::string> header_;  // the first line, while it may be a header
+  std::size_t columns_ = 0;                 // of all lines; 0: the numbers differ
   bool could_be_pairs_ = true, repeats_ = false;
   std::string last_;
   std::unordered_set<std::string> firsts_, seconds_;

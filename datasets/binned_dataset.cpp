@@ -23,11 +23,12 @@ namespace {
 constexpr std::size_t tile_documents = 64;  // a cache line of codes
 constexpr std::size_t tile_columns = 128;   // 64 KiB of values
 
-/// The bins of a tile's values in one column: the number of cuts <= x, `missing` for NaN.
+/// Computes the bins of a tile's values in one column: the number of cuts <= x, or `missing` for
+/// NaN.
 void bin_values(std::span<double const, tile_documents> values, std::span<double const> cuts,
                 std::uint8_t missing, std::uint8_t* codes) {
   constexpr std::size_t few = 24;
-  // As wide as a double, so that the comparisons are done several at a time.
+  // As wide as a double, so that comparisons are vectorized.
   std::array<std::int64_t, tile_documents> bins{};
   if (cuts.size() <= few) {
     for (double const cut : cuts)
@@ -40,7 +41,7 @@ void bin_values(std::span<double const, tile_documents> values, std::span<double
     codes[i] = std::isnan(values[i]) ? missing : static_cast<std::uint8_t>(bins[i]);
 }
 
-/// Turns the rows of a data set into columns of codes, a tile of documents at a time.
+/// Converts the rows of a data set to columns of codes, one tile of documents at a time.
 class column_writer {
  public:
   column_writer(dataset const& data, discretizer const& fitted, binned_dataset& result)
@@ -52,9 +53,9 @@ class column_writer {
       if (!f.cuts.empty()) cuts_.push_back(f.cuts);
   }
 
-  /// Documents [begin, end), at most a tile.
+  /// Documents [begin, end), at most one tile.
   void write_tile(std::size_t begin, std::size_t end) {
-    std::array<std::size_t, tile_documents> at{};  // entries of each document read so far
+    std::array<std::size_t, tile_documents> at{};  // processed entries of each document
     for (std::size_t first = 0; first < cuts_.size(); first += tile_columns) {
       std::size_t const last = std::min(first + tile_columns, cuts_.size());
       read_values(begin, end, first, last, at);
@@ -85,7 +86,7 @@ class column_writer {
       std::size_t column = first;
       for (; i < row.size() && row[i].feature <= result_.features[last - 1]; ++i) {
         while (result_.features[column] < row[i].feature) ++column;
-        if (result_.features[column] != row[i].feature) continue;  // it makes no items
+        if (result_.features[column] != row[i].feature) continue;  // the feature has no items
         double const value = missing_is_zero && std::isnan(row[i].value) ? 0.0 : row[i].value;
         values_[(column - first) * tile_documents + (d - begin)] = value;
       }
@@ -96,22 +97,22 @@ class column_writer {
   dataset const& data_;
   discretizer_options const& options_;
   binned_dataset& result_;
-  std::vector<std::span<double const>> cuts_;  // of the columns
-  std::vector<double> values_;                 // a tile, column by column
+  std::vector<std::span<double const>> cuts_;  // one per column
+  std::vector<double> values_;                 // one tile, column by column
 };
 
-/// A file whose names are all others is one of other features, or of features renamed.
+/// A file without any of these names has other features, or renamed features.
 void expect_a_name_in_common(dataset const& data, feature_names const& fitted) {
   if (data.names.empty() || fitted.empty()) return;
   std::set<std::string_view> known;
   for (auto const& [feature, name] : fitted) known.insert(name);
   for (auto const& [feature, name] : data.names)
     if (known.contains(name)) return;
-  throw error({data.name, 0, 0},
-              fmt::format("found features such as {}, expected some of those that the cuts are of, "
-                          "such as {}",
-                          rulerank::quoted(data.names.begin()->second),
-                          rulerank::quoted(fitted.begin()->second)));
+  throw error(
+      {data.name, 0, 0},
+      fmt::format(
+          "found features such as {}, expected features that the cuts were fitted to, such as {}",
+          rulerank::quoted(data.names.begin()->second), rulerank::quoted(fitted.begin()->second)));
 }
 
 }  // namespace
@@ -192,7 +193,7 @@ binned_dataset join_parts(process_group const& group, binned_dataset const& part
   all.documents = all.labels.size();
   all.stride = round_up(all.documents, alignment);
   all.codes.assign(all.feature_count() * all.stride, no_item);
-  // Columns of as many features at a time as a process may be told of.
+  // Limits the columns per exchange by the bytes that a process may receive.
   std::size_t const features = all.feature_count();
   std::size_t const together =
       std::max<std::size_t>(bytes_together / std::max<std::size_t>(all.documents, 1), 1);

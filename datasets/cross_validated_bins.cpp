@@ -11,9 +11,9 @@ namespace {
 
 constexpr std::uint64_t most_folds = 10;
 
-/// One fold: what is trained on and what is held out, both over all distinct values.
+/// One fold: training and held-out documents, both over all distinct values.
 struct fold {
-  value_counts train;                   ///< the values that the training documents have
+  value_counts train;                   ///< the values of the training documents
   std::vector<std::uint64_t> held_out;  ///< [K + 1] held-out documents with smaller values
 };
 
@@ -48,7 +48,8 @@ std::uint64_t documents_below(std::vector<double> const& values,
   return before[static_cast<std::size_t>(at - values.begin())];
 }
 
-/// Of the held-out documents of a fold, under the bins that `cuts` (ascending) make of [from, to].
+/// Returns the log-likelihood of the held-out documents of a fold, under the bins of [from, to]
+/// that `cuts` (ascending) define.
 double held_out_log_likelihood(fold const& part, std::vector<double> const& values,
                                std::span<double const> cuts, double from, double to) {
   double const total = static_cast<double>(part.train.total()) + 1;

@@ -17,7 +17,7 @@ std::vector<double> width_cuts(int bins, value_counts const& counts) {
   std::vector<double> cuts;
   for (int i = 1; i < bins; ++i) {
     double const cut = lo + ((hi - lo) * i) / bins;
-    // Where the range is a few units in the last place, cuts coincide or divide nothing.
+    // If the range is a few units in the last place, cuts can be equal or separate nothing.
     if (cut > lo && (cuts.empty() || cut > cuts.back())) cuts.push_back(cut);
   }
   return cuts;
@@ -36,16 +36,16 @@ std::vector<double> frequency_cuts(int bins, value_counts const& counts) {
   return cuts;
 }
 
-/// Whether two values, low <= high, are equal with 12 significant digits.
+/// Returns whether two values, low <= high, are equal with 12 significant digits.
 bool reads_alike(double low, double high) {
   double const size = std::max(std::abs(low), std::abs(high));
   return high - low <= 1e-11 * size && fmt::format("{:.11e}", low) == fmt::format("{:.11e}", high);
 }
 
-/// The counts of runs of values that read alike.
+/// The counts of runs of values that are equal with 12 digits.
 struct readable_counts {
-  value_counts smallest;        ///< a run by its smallest value
-  std::vector<double> largest;  ///< [runs] its largest value
+  value_counts smallest;        ///< each run by its smallest value
+  std::vector<double> largest;  ///< [runs] largest value
 };
 readable_counts merge_alike(value_counts const& counts) {
   readable_counts merged;
@@ -61,9 +61,9 @@ readable_counts merge_alike(value_counts const& counts) {
   return merged;
 }
 
-/// Many features are mostly one value, for which `frequency` has most of the bins. A cut is the
-/// roundest number that divides two values; values that read alike are one value, since no short
-/// number divides them.
+/// Many features have mostly one value, which gets most of the bins with `frequency`. A cut is the
+/// roundest number between two values; values that are equal with 12 digits count as one, because
+/// no short number separates them.
 std::vector<double> capped_cuts(int bins, value_counts const& all) {
   readable_counts const merged = merge_alike(all);
   value_counts const& counts = merged.smallest;
@@ -76,7 +76,7 @@ std::vector<double> capped_cuts(int bins, value_counts const& all) {
     return cuts;
   }
   auto const parts = static_cast<std::uint64_t>(bins);
-  // In units of 1 / bins of a document; a bin holds total() of them.
+  // In units of 1 / bins of a document; a bin contains total() of them.
   std::vector<std::uint64_t> up_to;
   std::uint64_t sum = 0;
   for (std::size_t v = 0; v < counts.distinct(); ++v)
@@ -104,7 +104,7 @@ std::vector<double> unscaled_cut_points(binning method, int bins, value_counts c
 double roundest_between(double low, double high) {
   if (low < 0 && high >= 0) return 0;
   auto const divides = [&](double x) { return x > low && x <= high; };
-  constexpr double largest_power = 1e22;  // of 10 that is a double
+  constexpr double largest_power = 1e22;  // largest exact power of 10
   double power = 1;
   while (power < largest_power && power <= std::max(std::abs(low), std::abs(high))) power *= 10;
   for (; power > 1; power /= 10)
@@ -169,8 +169,7 @@ scaled_counts rescale(value_counts const& counts) {
 }
 
 std::vector<double> cut_points(binning method, int bins, value_counts const& counts) {
-  if (bins < 2)
-    throw usage_error(fmt::format("found {} as the number of bins, expected at least 2", bins));
+  if (bins < 2) throw usage_error(fmt::format("found {} bins, expected at least 2", bins));
   if (counts.distinct() < 2) return {};
   if (method == binning::frequency) return frequency_cuts(bins, counts);
   if (method == binning::capped) return capped_cuts(bins, counts);
@@ -178,7 +177,7 @@ std::vector<double> cut_points(binning method, int bins, value_counts const& cou
   if (other.exponent == 0) return unscaled_cut_points(method, bins, counts);
   std::vector<double> cuts = unscaled_cut_points(method, bins, other.counts);
   for (double& cut : cuts) {
-    // Rounded up where bits are lost, so that it parts the values as it did.
+    // Rounded up if bits are lost, so that it still separates the same values.
     double const found = cut;
     cut = std::ldexp(found, -other.exponent);
     if (std::ldexp(cut, other.exponent) < found)

@@ -1,6 +1,6 @@
 #pragma once
-// Cuts straight from their definition (docs/definitions.md, Items): every
-// candidate counts the documents anew. For tests and benches.
+// Reference implementation for tests and benches: cuts by their definition
+// (docs/reference/definitions.md, Items); every candidate counts the documents again.
 
 #include <algorithm>
 #include <cmath>
@@ -13,7 +13,7 @@ inline double tube_log_likelihood(double n, double total, double width) {
   return n == 0 ? 0 : n * std::log(n / (total * width));
 }
 
-/// `values` without NaN, of a range far from the ends of double's exponent.
+/// `values` without NaN, in a range far from the limits of double's exponent.
 inline std::vector<double> tube_cuts(std::size_t bins, std::vector<double> const& values) {
   std::vector<double> distinct = values;
   std::sort(distinct.begin(), distinct.end());
@@ -56,7 +56,7 @@ inline std::vector<double> tube_cuts(std::size_t bins, std::vector<double> const
   while (edges.size() - 1 < bins) {
     best_cut chosen;
     double documents = 0;
-    for (std::size_t b = 0; b + 1 < edges.size(); ++b) {  // ascending: the smaller cut stays
+    for (std::size_t b = 0; b + 1 < edges.size(); ++b) {  // ascending: the smaller cut is kept
       best_cut const found = find(edges[b], edges[b + 1]);
       double const here = count(edges[b], edges[b + 1]);
       if (found.gain <= 1e-9) continue;

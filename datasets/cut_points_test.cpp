@@ -19,7 +19,7 @@ namespace {
 constexpr binning all_methods[] = {binning::tube, binning::width, binning::frequency,
                                    binning::capped};
 
-/// Features as data sets have them: smooth, rounded, few values, mass on one value, powers.
+/// Random features as in data sets: smooth, rounded, few values, mass on one value, powers.
 std::vector<double> drawn_feature(random_engine& engine, std::size_t n) {
   std::vector<double> values(n);
   auto const kind = uniform_below(engine, 7);
@@ -107,7 +107,7 @@ TEST(cut_points, capped_ones_divide_where_no_value_weighs_more_than_a_bin) {
       }
       weights.back() += static_cast<double>(bins);
     }
-    std::vector<double> expected;  // the smallest value of each bin but the first
+    std::vector<double> expected;  // the smallest value of each bin except the first
     if (distinct.size() <= bins) {
       expected.assign(distinct.begin() + 1, distinct.end());
     } else {
@@ -210,7 +210,7 @@ TEST(cut_points, ends_of_the_exponent) {
         }
         double const lo = *std::min_element(values.begin(), values.end());
         double const hi = *std::max_element(values.begin(), values.end());
-        // A cut has to lie above the smallest value somewhere, up to the largest, to part them.
+        // A cut must be above the smallest value and at most the largest, to separate them.
         EXPECT_TRUE(
             std::any_of(cuts.begin(), cuts.end(), [&](double c) { return lo < c && c <= hi; }))
             << name_of(method) << " " << bins << " bins of " << lo << " .. " << hi;
@@ -218,7 +218,7 @@ TEST(cut_points, ends_of_the_exponent) {
 }
 
 TEST(cut_points, values_next_to_each_other) {
-  // Nothing lies between them to cut at; the cuts there are stay finite and ascending.
+  // No number between them can be a cut; the cuts stay finite and ascending.
   constexpr double huge = std::numeric_limits<double>::max();
   for (binning const method : all_methods)
     for (auto const& values : std::vector<std::vector<double>>{
@@ -285,11 +285,11 @@ TEST(count_values, merged_counts_are_those_of_all_values) {
 }
 
 TEST(cross_validated_bins, finds_the_steps_of_a_density) {
-  // Equal widths meet the step at 0.25 with 4 bins (or a multiple), and not with 2 or 3.
+  // Equal widths match the step at 0.25 with 4 bins (or a multiple), and not with 2 or 3.
   int const width = cross_validated_bins(binning::width, step(4000, 0.8), 1);
   EXPECT_GE(width, 4);
   EXPECT_LE(width, 24);
-  // An even density needs no cuts; a tree finds the one step by itself.
+  // A uniform density needs no cuts; a tree finds the single step directly.
   EXPECT_LE(cross_validated_bins(binning::width, step(4000, 0.25), 1), 10);
   EXPECT_LE(cross_validated_bins(binning::tube, step(4000, 0.8), 1), 6);
 }
@@ -313,8 +313,8 @@ TEST(cross_validated_bins, is_repeatable_and_in_range) {
   }
 }
 
-/// The held-out log-likelihood of leaving one document out, by hand: with n <= 10 documents the
-/// folds are single documents whatever the seed.
+/// The log-likelihood of leaving one document out, computed by hand: with n <= 10 documents, each
+/// fold is a single document for any seed.
 TEST(cross_validated_bins, leave_one_out_by_hand) {
   std::vector<double> const values{0, 0.125, 0.25, 0.25, 0.5, 0.75, 0.875, 1};
   double const margin = 1e-4, from = -margin, to = 1 + margin;

@@ -27,7 +27,7 @@ feature_value* unset_allocator::allocate(std::size_t n) {
   std::size_t const bytes = n * sizeof(feature_value);
   if (bytes < huge_page) return static_cast<feature_value*>(::operator new(bytes));
   void* const entries = ::operator new (bytes, std::align_val_t{huge_page});
-  ::madvise(entries, bytes, MADV_HUGEPAGE);  // a wish: where there are none, nothing is lost
+  ::madvise(entries, bytes, MADV_HUGEPAGE);  // a hint, without effect if huge pages are unavailable
   return static_cast<feature_value*>(entries);
 }
 
@@ -112,9 +112,11 @@ dataset labelled_by_sample(dataset pool, dataset const& sample) {
              (pool.labels[at] != unlabelled || !std::ranges::equal(row, pool.document(at), same)))
         ++at;
       if (at == end)
-        throw error(place_of(sample, d), fmt::format("found a document of query {} that is not in "
-                                                     "{}, expected documents of that pool",
-                                                     q.qid, pool.name));
+        throw error(
+            place_of(sample, d),
+            fmt::format(
+                "found a document of query {} that is not in {}, expected documents of this pool",
+                q.qid, pool.name));
       pool.labels[at] = sample.labels[d];
     }
   }
@@ -122,7 +124,7 @@ dataset labelled_by_sample(dataset pool, dataset const& sample) {
 }
 
 std::vector<std::uint32_t> listed_features(dataset const& data) {
-  // Small numbers are the rule; memory follows the distinct features all the same.
+  // Most numbers are small; memory is proportional to the distinct features in any case.
   constexpr std::uint32_t small = 1U << 16;
   std::vector<bool> seen(small);
   std::unordered_set<std::uint32_t> large;
@@ -153,10 +155,11 @@ dataset renumbered(dataset data, feature_names const& names) {
   }
   if (data.names.empty() || names.empty())
     throw error({data.name, 1, 1},
-                data.names.empty() ? fmt::format("features have numbers, expected names such as {}",
-                                                 names.begin()->second)
-                                   : fmt::format("features have names such as {}, expected numbers",
-                                                 data.names.begin()->second));
+                data.names.empty()
+                    ? fmt::format("found features with numbers, expected names such as {}",
+                                  names.begin()->second)
+                    : fmt::format("found features with names such as {}, expected numbers",
+                                  data.names.begin()->second));
   std::unordered_map<std::string_view, std::uint32_t> known;
   for (auto const& [feature, name] : names) known.emplace(name, feature);
   std::unordered_map<std::uint32_t, std::uint32_t> numbers;

@@ -7,7 +7,7 @@
 
 namespace rulerank::inline v0::datasets {
 
-/// The documents given by their indexes, in that order, without queries.
+/// Returns the documents with these indexes, in that order, without queries.
 dataset rows_of(dataset const& data, std::span<std::size_t const> documents);
 
 }  // namespace rulerank::datasets

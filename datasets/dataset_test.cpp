@@ -211,7 +211,8 @@ TEST(text_source, damaged_archives_are_named_with_the_place_reached) {
   EXPECT_TRUE(
       has(said(gzip(text).substr(0, gzip(text).size() - 3)), "f:3001:1: the gzip archive ends"));
   EXPECT_TRUE(has(said(std::string("\x1f\x8b", 2)), "f:1:1: the gzip archive ends too early"));
-  EXPECT_TRUE(has(said(gzip(text) + std::string(4, '\0') + "x"), "not gzip follows"));
+  EXPECT_TRUE(has(said(gzip(text) + std::string(4, '\0') + "x"),
+                  "found data after the gzip archive that is not gzip"));
 }
 
 TEST(text_source, files_that_change_before_their_end_are_named) {
@@ -238,7 +239,7 @@ TEST(text_source, a_copied_file_may_be_cut) {
   context copies;
   copies.map_files = false;
   auto const copied = open_text(copies, path);
-  std::filesystem::resize_file(path, 0);  // a mapping would give SIGBUS
+  std::filesystem::resize_file(path, 0);  // a mapping would raise SIGBUS
   EXPECT_EQ(copied->bytes(), text);
 }
 
@@ -252,7 +253,7 @@ TEST(text_source, what_cannot_be_read) {
 
 // Streams.
 
-/// A pipe whose read end goes through stream_svmlight on a thread of its own.
+/// A pipe whose read end is read by stream_svmlight in a separate thread.
 class streamed {
  public:
   explicit streamed(svmlight_options options = {}) : options_(std::move(options)) {
@@ -280,7 +281,7 @@ class streamed {
   void write(std::string const& text) {
     ASSERT_EQ(::write(ends_[1], text.data(), text.size()), static_cast<ssize_t>(text.size()));
   }
-  /// Waits until so many queries were answered; false after ten minutes.
+  /// Waits until n queries were answered; returns false after ten minutes.
   bool answered(std::size_t n) {
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, 10min, [&] { return answers_.size() >= n; });
@@ -365,14 +366,14 @@ TEST(stream, blank_lines_end_nothing_without_qids) {
   }
 }
 
-/// What became of a stream: each query as `qid: lines`, and the error.
+/// The results of a stream: each query as `qid: lines`, and the error.
 struct outcome {
   std::vector<std::string> queries;
   std::string said = "OK";
 };
 
-/// By the rules of `stream_dataset`, a line after the other: of each line its qid, or "" for a
-/// blank one, "#" for a comment and "x" for one at fault.
+/// Computes the expected result by the rules of `stream_dataset`, line by line: the qid of each
+/// line, or "" for an empty line, "#" for a comment and "x" for a faulty one.
 outcome expected_of(std::vector<std::string> const& lines, std::size_t first_line) {
   outcome expected;
   std::vector<std::size_t> query;
@@ -395,12 +396,12 @@ outcome expected_of(std::vector<std::string> const& lines, std::size_t first_lin
     } else if (kind != "#") {
       if (kind != now) end_query();
       if (kind == now ? blank != 0 : seen.contains(kind)) {
-        expected.said =
-            fmt::format("s:{}:3: query \"{}\" {}", line, kind,
-                        kind == now ? fmt::format("goes on, expected its lines together "
-                                                  "(the blank line {} ended it)",
-                                                  blank)
-                                    : "occurs again");
+        expected.said = fmt::format("s:{}:3: found {}query \"{}\"{}", line,
+                                    kind == now ? "more lines of " : "", kind,
+                                    kind == now ? fmt::format(", expected its lines together "
+                                                              "(the blank line {} ended it)",
+                                                              blank)
+                                                : " again");
         return expected;
       }
       now = kind;
@@ -411,12 +412,12 @@ outcome expected_of(std::vector<std::string> const& lines, std::size_t first_lin
     if (kind.empty() && now.empty()) blank = 0;
     ++line;
   }
-  if (seen.empty()) expected.said = "s:1:1: no documents found";
+  if (seen.empty()) expected.said = "s:1:1: found no documents";
   end_query();
   return expected;
 }
 
-/// Whole lines through the collector in chunks of `cut()` lines.
+/// Passes whole lines through the collector in chunks of `cut()` lines.
 outcome collected(std::vector<std::string> const& lines, bool delimited,
                   std::function<std::size_t()> const& cut) {
   outcome result;
@@ -466,7 +467,7 @@ TEST(stream, blank_lines_mean_the_same_however_the_text_is_cut) {
         kinds.push_back(std::to_string(what == 39 ? 1 + below(qid) : qid));
       }
     }
-    // Long lines are read by another reader than short ones and the text's last.
+    // Long lines are read by another reader than short lines and the last line of the text.
     std::string const tail(below(2) * 100, ' ');
     for (std::string const& kind : kinds) {
       bool const is_document = kind != "x" && kind != "#" && !kind.empty();
@@ -496,20 +497,24 @@ TEST(stream, says_what_is_wrong_after_the_queries_before_it) {
     std::size_t answers;
     char const* expected;
   } const cases[] = {
-      {"", 0, "s:1:1: no documents found"},
-      {"# c\n\n", 0, "s:1:1: no documents found"},
-      {"1 qid:1 1:1\n0 qid:2 1:1 1:2\n", 1, "s:2:13: feature 1 is listed twice"},
+      {"", 0, "s:1:1: found no documents"},
+      {"# c\n\n", 0, "s:1:1: found no documents"},
+      {"1 qid:1 1:1\n0 qid:2 1:1 1:2\n", 1, "s:2:13: found feature 1 twice"},
       {"1 qid:1\n1 qid:2\n1 qid:3\n1 qid:2\n", 3,
-       "s:4:3: query \"2\" occurs again, expected its lines together (they ended on line 2)"},
+       "s:4:3: found query \"2\" again, expected its lines together (they ended on line 2); "
+       "regroup gathers them"},
       {"1 qid:1\n\n1 qid:1\n", 1,
-       "s:3:3: query \"1\" goes on, expected its lines together (the blank line 2 ended it)"},
+       "s:3:3: found more lines of query \"1\", expected its lines together (the blank line 2 "
+       "ended it)"},
       {"1 qid:1\n\n\n# c\n\n1 qid:1\n", 1,
-       "s:6:3: query \"1\" goes on, expected its lines together (the blank line 2 ended it)"},
+       "s:6:3: found more lines of query \"1\", expected its lines together (the blank line 2 "
+       "ended it)"},
       {"1 qid:1\n\n1 qid:2\n\n1 qid:1\n", 2,
-       "s:5:3: query \"1\" occurs again, expected its lines together (they ended on line 1)"},
+       "s:5:3: found query \"1\" again, expected its lines together (they ended on line 1); "
+       "regroup gathers them"},
       {"1 qid:1\n\nx qid:1\n", 1, "s:3:1: label \"x\""},
       {"1 qid:1 1:1\n0 1:1\n", 0, "s:2:3: no qid found"},
-      {"1 1:1\n0 qid:1 1:1\n", 0, "s:2:3: qid \"1\" found, expected none"},
+      {"1 1:1\n0 qid:1 1:1\n", 0, "s:2:3: found qid \"1\", expected none"},
       {"1 qid:1\n-1 qid:1", 0, "s:2:1: label \"-1\" is negative"},
   };
   for (auto const& one : cases) {
@@ -639,7 +644,7 @@ TEST(write_lines, keeps_the_order_of_the_file) {
   write_lines(data, std::vector<std::size_t>{0, 1, 2}, out);
   out.commit();
   EXPECT_EQ(read_all(folder / "w"), read_all(folder / "r"));
-  // Of a part, too: documents 1 and 2 are the third line and the second.
+  // Also for a part: documents 1 and 2 are the third line and the second.
   output_file part(folder / "p");
   write_lines(subset(data, std::vector<std::size_t>{1, 2}), std::vector<std::size_t>{0, 1}, part);
   part.commit();
@@ -664,7 +669,7 @@ TEST(labelled_by_sample, finds_documents_by_query_and_values) {
   auto const sample =
       parse_svmlight(ctx, "2 qid:2 1:3\n1 qid:2 1:1 2:NULL\n0 qid:2 1:3\n", "sample");
   auto const found = labelled_by_sample(pool, sample);
-  // The first of two that are the same has the first label.
+  // The first of two equal documents has the first label.
   EXPECT_EQ(found.labels, (std::vector<std::int32_t>{-1, -1, 1, 2, 0}));
   EXPECT_EQ(labelled_documents(found, "learn from"), (std::vector<std::size_t>{2, 3, 4}));
   EXPECT_EQ(found.entries.size(), pool.entries.size());

@@ -28,7 +28,7 @@ class gzip_decompressor final : public decompressor {
     while (!compressed.empty()) {
       std::string_view const part = compressed.substr(0, std::numeric_limits<uInt>::max());
       compressed.remove_prefix(part.size());
-      // zlib's interface has no const, and does not write there.
+      // zlib's interface lacks const, but does not write to its input.
       stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(part.data()));
       stream_.avail_in = static_cast<uInt>(part.size());
       do {
@@ -65,14 +65,14 @@ class gzip_decompressor final : public decompressor {
       throw archive_fault("the gzip archive is damaged");
   }
 
-  /// Another member, or the zero bytes that tapes are padded with.
+  /// Starts another member, or skips the zero bytes with which tapes are padded.
   void start_member() {
     auto const* const end = stream_.next_in + stream_.avail_in;
     if (state_ == padding || *stream_.next_in == 0) {
       state_ = padding;
       if (std::any_of(const_cast<Bytef const*>(stream_.next_in), end,
                       [](Bytef b) { return b != 0; }))
-        throw archive_fault("something that is not gzip follows the gzip archive");
+        throw archive_fault("found data after the gzip archive that is not gzip");
       stream_.avail_in = 0;
       stream_.avail_out = 1;
       return;
@@ -90,7 +90,7 @@ class zstd_decompressor final : public decompressor {
  public:
   zstd_decompressor() : stream_(ZSTD_createDCtx()), output_(output_size) {
     if (stream_ == nullptr) throw std::bad_alloc();
-    // As large as `zstd --long=31` makes them.
+    // The maximum of `zstd --long=31`.
     ZSTD_DCtx_setParameter(stream_, ZSTD_d_windowLogMax, 31);
   }
   ~zstd_decompressor() override { ZSTD_freeDCtx(stream_); }
@@ -132,7 +132,7 @@ class zstd_decompressor final : public decompressor {
   bool complete_ = false;
 };
 
-/// A form that is named and not read.
+/// A format that is recognized but not supported.
 class refused_form final : public decompressor {
  public:
   explicit refused_form(std::string message) : message_(std::move(message)) {}
@@ -159,7 +159,7 @@ std::string_view packing_of(std::string_view bytes) {
 
 namespace {
 
-/// The decoder of text in another encoding, or of a form that is not read; null: neither.
+/// Returns the decoder of text in another encoding, or of an unsupported format; null for neither.
 std::unique_ptr<decompressor> make_text_decoder(std::string_view bytes,
                                                 std::string const& encoding) {
   using namespace std::string_view_literals;
@@ -168,7 +168,7 @@ std::unique_ptr<decompressor> make_text_decoder(std::string_view bytes,
                                           std::string(expected));
   };
   if (std::string_view const packing = packing_of(bytes); !packing.empty())
-    return refuse(packing, "text, gzip or zstd: unpack it first");
+    return refuse(packing, "text, gzip or zstd; unpack it first");
   auto const refuse_table = [&](std::string_view found, std::string_view reader) {
     return refuse(found, "text; python3 -c \"import polars; polars." + std::string(reader) +
                              "('FILE').write_csv('FILE.csv')\" makes a CSV file of it");
@@ -192,7 +192,7 @@ std::unique_ptr<decompressor> make_text_decoder(std::string_view bytes,
   return nullptr;
 }
 
-/// Text of any encoding within an archive.
+/// Text in any encoding within an archive.
 class archived_text final : public decompressor {
  public:
   archived_text(std::unique_ptr<decompressor> archive, std::string encoding)
@@ -224,7 +224,7 @@ class archived_text final : public decompressor {
 
   std::unique_ptr<decompressor> archive_;
   std::string encoding_;
-  std::string begin_;  // of the text, until its encoding is known
+  std::string begin_;  // beginning of the text, until its encoding is known
   bool is_known_ = false;
   std::unique_ptr<decompressor> decoder_;
 };

@@ -23,8 +23,8 @@ namespace {
 
 constexpr std::size_t features_a_piece = 8;
 
-/// The first entry of `row` whose feature is `feature` or larger. Most rows list the same features,
-/// so it is looked for at `guess` first.
+/// Returns the first entry of `row` whose feature is at least `feature`. Tries `guess` first,
+/// because most rows list the same features.
 std::size_t first_from(std::span<feature_value const> row, std::uint32_t feature,
                        std::size_t guess) {
   if (guess <= row.size() && (guess == row.size() || row[guess].feature >= feature) &&
@@ -35,8 +35,8 @@ std::size_t first_from(std::span<feature_value const> row, std::uint32_t feature
   return static_cast<std::size_t>(at - row.begin());
 }
 
-/// The present values of a few features, and how many documents have the value 0 without a listed
-/// number.
+/// The present values of some features, and the number of documents with the value 0 without a
+/// listed number.
 struct present_values {
   std::vector<std::vector<double>> values;
   std::vector<std::uint64_t> zeros;
@@ -67,7 +67,7 @@ present_values gather(dataset const& data, std::span<std::uint32_t const> featur
   return result;
 }
 
-/// A stream of its own for each feature.
+/// Returns a separate seed for each feature.
 std::uint64_t feature_seed(std::uint64_t seed, std::uint32_t feature) {
   return seed ^ (0x9E3779B97F4A7C15ULL * (std::uint64_t{feature} + 1));
 }
@@ -77,7 +77,7 @@ void check(discretizer_options const& options) {
     throw usage_error(fmt::format("bins: found {}, expected 2 to 250, or 0 (cv)", options.bins));
 }
 
-/// The cuts of these features, without a cut yet.
+/// Returns the options and features without cuts.
 discretizer without_cuts(discretizer_options const& options, feature_names const& names,
                          std::vector<std::uint32_t> const& features) {
   discretizer fitted;
@@ -96,7 +96,7 @@ void cut(context const& ctx, discretizer_options const& options, value_counts co
   f.cuts = cut_points(options.method, bins, counts);
 }
 
-/// Calls take(i, counts of features[i]) for each feature, several at once.
+/// Calls take(i, counts of features[i]) for each feature, several in parallel.
 template <class Take>
 void count_features(context const& ctx, dataset const& data,
                     std::span<std::uint32_t const> features, discretizer_options const& options,
@@ -112,13 +112,13 @@ void count_features(context const& ctx, dataset const& data,
   });
 }
 
-/// Cuts some of the features, by the values of all documents.
+/// Cuts some of the features by the values of all documents.
 void cut_some(context const& ctx, dataset const& data, discretizer_options const& options,
               index_range some, discretizer& fitted) {
   std::vector<std::uint32_t> features;
   for (std::size_t f = some.begin; f < some.end; ++f)
     features.push_back(fitted.features[f].feature);
-  // In rounds, so that progress can be told between them.
+  // In rounds, to report progress between them.
   std::size_t const round = 8 * features_a_piece * static_cast<std::size_t>(ctx.thread_count());
   for (std::size_t begin = 0; begin < features.size(); begin += round) {
     ctx.report("fitting bins", begin, features.size());
@@ -130,7 +130,7 @@ void cut_some(context const& ctx, dataset const& data, discretizer_options const
   }
 }
 
-/// The data set, or `made` where its values have to be normalized.
+/// Returns the data set, or `made` if its values must be normalized.
 dataset const& normalized(context const& ctx, dataset const& data,
                           discretizer_options const& options, dataset& made) {
   if (options.norm == normalization::none) return data;
@@ -138,16 +138,16 @@ dataset const& normalized(context const& ctx, dataset const& data,
   return made;
 }
 
-/// Of a document that has a value as no other has: the value, and how many are smaller.
+/// The bytes of a distinct value and its count in an exchange.
 constexpr std::size_t bytes_a_value = sizeof(double) + sizeof(std::uint64_t);
 
-/// Whether this process cuts the feature of that index.
+/// Returns whether this process cuts the feature with this index.
 bool is_own(process_group const& group, std::size_t feature) {
   return feature % static_cast<std::size_t>(group.size()) == static_cast<std::size_t>(group.rank());
 }
 
-/// The counts over all processes of the features from index `first` on, in one exchange; of those
-/// that other processes cut, none.
+/// Returns the counts over all processes for the features from index `first` on, in one exchange;
+/// empty counts for features that other processes cut.
 std::vector<value_counts> counts_of_own(process_group const& group, std::size_t first,
                                         std::span<value_counts const> mine) {
   std::string bytes;
@@ -203,8 +203,9 @@ discretizer fit_discretizer_on_parts(context const& ctx, dataset const& part,
   discretizer fitted = without_cuts(options, part.names, features);
   std::size_t documents = 1;
   for (std::size_t const of_part : gather_values(group, part.size())) documents += of_part;
-  // In rounds of as many features as all processes can cut at once, or can be told of together: of
-  // a round a process has the values of all its documents, and of its own features those of all.
+  // In rounds of as many features as all processes can cut at once, or can exchange at once. In
+  // each round, a process has the values of its documents, and of all documents for its own
+  // features.
   auto const threads = static_cast<std::size_t>(of_first(ctx, ctx.thread_count()));
   std::size_t const together = std::max<std::size_t>(bytes_together / bytes_a_value / documents, 1);
   std::size_t const round =

@@ -22,7 +22,7 @@ namespace {
 
 constexpr char const* format_name = "rulerank-discretizer";
 constexpr int format_version = 1;
-constexpr int version_with_names = 2;   // a reader of version 1 alone would go by numbers
+constexpr int version_with_names = 2;   // a reader of version 1 would only use numbers
 constexpr std::size_t most_cuts = 249;  // 250 bins and "missing" stay below `no_item`
 
 template <class Enum, std::size_t N>
@@ -60,11 +60,11 @@ Enum value_of(words<Enum, N> const& table, std::string_view what, std::string_vi
 
 using object_reader = json_fields<nlohmann::json>;
 
-/// The name of a feature; others' are in `seen`.
+/// Reads the name of a feature; `seen` has the previous names.
 void read_name(object_reader const& entry, std::uint32_t feature, std::set<std::string>& seen,
                feature_names& names) {
   std::string const name = entry.word("name");
-  if (name.empty()) entry.fail("name", "found nothing, expected what the feature is called");
+  if (name.empty()) entry.fail("name", "found an empty name, expected the feature's name");
   if (has_control_characters(name))
     entry.fail("name", fmt::format("found {} with a control character, expected text",
                                    rulerank::quoted(name)));
@@ -184,8 +184,8 @@ discretizer read_discretizer(std::string const& path) {
   std::string const text = read_file(path, "a discretizer in JSON");
   if (text.starts_with("rulerank-model "))
     throw error({path, 1, 1},
-                "a model that `rulerank fit` wrote, expected the cuts of a discretizer; a model "
-                "goes with --model");
+                "found a model that `rulerank fit` wrote, expected the cuts of a discretizer; use "
+                "a model with --model");
   return discretizer_from_text(text, path);
 }
 

@@ -8,7 +8,7 @@
 
 namespace rulerank::inline v0::datasets {
 
-/// Round-trip exact; `from_json` throws `error` naming `name` for anything that does not fit.
+/// Lossless conversion; `discretizer_from_json` throws `error` naming `name` for invalid JSON.
 nlohmann::json to_json(discretizer const& fitted);
 discretizer discretizer_from_json(nlohmann::json const& json, std::string const& name);
 

@@ -7,28 +7,28 @@
 
 #include <cstddef>
 
-// Cuts and items over processes, which each have all documents or a part of them
-// (read_dataset_part). All processes call with the same options.
+// Fits cuts and makes items over processes that each hold all documents or a part of them
+// (read_dataset_part). Collective, with equal options on all processes.
 //
-// Threads: the one that uses the group.
+// Threads: only the thread that uses the group.
 namespace rulerank::inline v0::datasets {
 
-/// At most so many bytes are told to a process in one exchange, unless they are of one feature.
+/// Most bytes that are sent to a process in one exchange, unless they belong to one feature.
 constexpr std::size_t bytes_together = std::size_t{16} << 20;
 
-/// The cuts that one process fits on all documents, on each of the context's processes. They tell
-/// each other the distinct values of their parts with how often each occurs, of many
-/// features at a time, and cut a share of the features each. Throws as `fit_discretizer` does.
+/// Returns the cuts of all documents, as one process would fit them, on each of the context's
+/// processes. The processes exchange the distinct values of their parts with frequencies, many
+/// features at a time, and each cuts a share of the features. Throws as `fit_discretizer`.
 discretizer fit_discretizer_on_parts(context const& ctx, dataset const& part,
                                      discretizer_options const& options);
 
-/// `fit_discretizer` for processes all of which have all documents: each cuts a share of the
-/// features. Without processes this one cuts all. Throws as `fit_discretizer` does.
+/// Fits as `fit_discretizer` if all processes hold all documents: each cuts a share of the
+/// features. Without processes, cuts all features here. Throws as `fit_discretizer`.
 discretizer fit_discretizer_together(context const& ctx, dataset const& train,
                                      discretizer_options const& options);
 
-/// The items of all documents, one part behind the other in the order of the processes, on each of
-/// them. `part`: this one's, by the same cuts.
+/// Concatenates the items of all parts in the order of the processes, on each process. `part`: this
+/// process's items, by the same cuts.
 binned_dataset join_parts(process_group const& group, binned_dataset const& part);
 
 }  // namespace rulerank::datasets

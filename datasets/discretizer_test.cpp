@@ -51,7 +51,8 @@ dataset make(std::vector<std::vector<feature_value>> const& rows) {
   return data;
 }
 
-/// Features 3, 6, 9, ...: listed in `present` tenths of the documents, of which one in ten is NaN.
+/// Random features 3, 6, 9, ...: listed in `present` tenths of the documents; one in ten listed
+/// values is NaN.
 dataset drawn(random_engine& engine, std::size_t documents, std::size_t features,
               std::uint64_t present) {
   std::vector<std::vector<feature_value>> rows(documents);
@@ -91,7 +92,7 @@ void expect_same(binned_dataset const& a, binned_dataset const& b) {
   EXPECT_EQ(a.max_label, b.max_label);
 }
 
-/// The value of a feature in a document, NaN for missing, as the policies say.
+/// Returns the value of a feature in a document under the options, NaN for missing.
 double value_of(dataset const& data, std::size_t d, std::uint32_t feature,
                 discretizer_options const& options) {
   bool const missing_is_zero = options.missing == missing_values::zero;
@@ -101,7 +102,7 @@ double value_of(dataset const& data, std::size_t d, std::uint32_t feature,
   return options.unlisted == unlisted_values::zero || missing_is_zero ? 0.0 : nan;
 }
 
-/// What apply_discretizer has to give, value by value.
+/// Compares with the expected result of apply_discretizer, value by value.
 void expect_codes(dataset const& data, discretizer const& fitted, binned_dataset const& binned) {
   ASSERT_EQ(binned.documents, data.size());
   EXPECT_EQ(binned.stride % 64, 0U);
@@ -249,12 +250,12 @@ TEST(apply_discretizer, every_value_under_every_policy) {
     for (std::size_t const features : {1, 127, 128, 130}) {
       if (documents * features > 150000) continue;
       dataset const train = drawn(engine, 80, features, 8);
-      dataset const data = drawn(engine, documents, features + 3, 5);  // unknown features too
+      dataset const data = drawn(engine, documents, features + 3, 5);  // including unknown features
       for (missing_values const missing : all_missing)
         for (unlisted_values const unlisted : all_unlisted) {
           discretizer_options options;
           options.method = engine() % 2 == 0 ? binning::width : binning::frequency;
-          options.bins = engine() % 3 == 0 ? 40 : 6;  // both ways of finding a bin
+          options.bins = engine() % 3 == 0 ? 40 : 6;  // covers both ways to find a bin
           options.missing = missing;
           options.unlisted = unlisted;
           discretizer const fitted = fit_discretizer({}, train, options);
@@ -355,7 +356,7 @@ TEST(discretizer_json, comes_back_as_it_was) {
   write_discretizer(fitted, out);
   out.commit();
   EXPECT_EQ(read_file(folder / "written.json", "cuts"), text + "\n");
-  EXPECT_EQ(text.find("columns"), std::string::npos);  // which are not known
+  EXPECT_EQ(text.find("columns"), std::string::npos);  // unknown here
   fitted.columns = 2147483647;
   expect_same(discretizer_from_json(nlohmann::json::parse(to_json(fitted).dump()), "x"), fitted);
 }
@@ -424,7 +425,7 @@ TEST(discretizer_json, faults_of_the_text_have_line_and_column) {
       {"{\n  \"a\": 1,\n  \"b\": [2.5, -1e999, 3]\n}\n", ":3:14:..."},
       {"[0,\n1\n,\n 1e400\n]", ":4:2:..."},
       {"", ":1:1:..."},
-      // Deep enough to end a program whose functions call themselves once a level.
+      // Deep enough to overflow the stack of a recursive parser.
       {"{\n\"bins\":" + std::string(80'000, '[') + std::string(80'000, ']') + "}", ":2:507:..."},
   };
   expect_messages(rows, [&](std::string const& text) {
@@ -447,7 +448,7 @@ TEST(discretizer_words, there_and_back) {
   EXPECT_THROW(normalization_from("query_minmax"), usage_error);
 }
 
-/// The cuts of two published sets, to the last bit of 17 digits.
+/// The cuts of two published collections, with 17 digits.
 TEST(discretizer_real_data, golden_cuts) {
   for (std::string const set : {"OHSUMED", "MQ2008"}) {
     RULERANK_REAL_DATA(train_path, "letor/" + set + "/Fold1/train.txt");

@@ -24,31 +24,31 @@ namespace rulerank::inline v0::datasets {
 
 namespace {
 
-/// Bins that a value can fall in: all items but "missing".
+/// Returns the number of bins of values: all items except "missing".
 std::size_t value_bins(binned_dataset const& data, std::size_t f) {
   return data.bins(f) - (data.has_missing_item[f] ? 1 : 0);
 }
 
 __extension__ using wide = unsigned __int128;
 
-/// value / 2^bits, rounded to the nearest integer.
+/// Returns value / 2^bits, rounded to the nearest integer.
 wide rounded(wide value, unsigned bits) {
   return (value + (wide{1} << (bits - 1))) >> bits;
 }
 
-/// What a contingency table says. What is equal by the mathematics is equal to the last bit: chi2 /
-/// N is known to N / 2^96 and then rounded to much coarser steps, so that neither the order of the
-/// cells, nor which column is the rows, nor how fractions add up makes a difference.
+/// The association in a contingency table. Mathematically equal results are equal to the last bit:
+/// chi2 / N is computed to within N / 2^96 and then rounded to much coarser steps, so that the
+/// order of the cells, the choice of rows and columns, and the order of summation have no effect.
 struct association {
   std::uint64_t documents = 0;        ///< N
   wide share = 0;                     ///< chi2 / N, in 2^-96
-  std::size_t rows = 0, columns = 0;  ///< those that are not empty
+  std::size_t rows = 0, columns = 0;  ///< nonempty ones
 
   static constexpr unsigned share_bits = 96;
   static constexpr unsigned v_bits = 52;
   static constexpr unsigned chi2_bits = 32;
 
-  /// In 2^-chi2_bits.
+  /// In units of 2^-chi2_bits.
   wide chi2() const { return rounded(rounded(share, share_bits - 64) * documents, 64 - chi2_bits); }
   double cramers_v() const {
     std::size_t const least = std::min(rows, columns);
@@ -59,8 +59,8 @@ struct association {
   }
 };
 
-/// Of the first `rows` x `columns` cells of a table whose rows are `stride` apart: the sum of
-/// O^2 / (R C) over its cells is 1 + chi2 / N.
+/// Computes the association in the first `rows` × `columns` cells of a table with rows `stride`
+/// apart: the sum of O^2 / (R C) over the cells is 1 + chi2 / N.
 association associate(std::uint32_t const* table, std::size_t rows, std::size_t columns,
                       std::size_t stride) {
   constexpr wide one = wide{1} << association::share_bits;
@@ -96,8 +96,8 @@ association associate(std::uint32_t const* table, std::size_t rows, std::size_t 
 constexpr std::size_t columns_at_once = 4;
 constexpr std::size_t documents_at_once = 4096;
 
-/// Counts one column against a few others in one pass over the documents. Tables that take turns
-/// keep an increment from waiting for the one before it.
+/// Counts one column against several others in one pass over the documents. Alternating between
+/// tables avoids dependencies between consecutive increments.
 class pair_counter {
  public:
   explicit pair_counter(binned_dataset const& data) : data_(data) {}
@@ -109,13 +109,13 @@ class pair_counter {
     std::size_t stride = 1;
     for (std::size_t g = first; g < last; ++g)
       while (stride < value_bins(data_, g) + 1) stride *= 2;
-    std::size_t const size = (rows + 1) * stride;  // the last row and column: not present
+    std::size_t const size = (rows + 1) * stride;  // the last row and column: no value
     tables_.assign(columns_at_once * size, 0);
     std::array<std::uint32_t*, columns_at_once> table{};
     std::array<std::uint8_t const*, columns_at_once> column{};
     std::array<std::uint8_t, columns_at_once> absent{};
     for (std::size_t k = 0; k < columns_at_once; ++k) {
-      std::size_t const g = std::min(first + k, last - 1);  // the last one again, to no purpose
+      std::size_t const g = std::min(first + k, last - 1);  // the last one repeated, without effect
       table[k] = tables_.data() + k * size;
       column[k] = data_.column(g);
       absent[k] = static_cast<std::uint8_t>(value_bins(data_, g));
@@ -148,7 +148,7 @@ class pair_counter {
   std::array<std::array<std::uint8_t, documents_at_once>, columns_at_once> codes_;
 };
 
-/// 0..F-1 by `key` descending, ties by index.
+/// Returns 0..F-1 by descending `key`, ties by index.
 std::vector<std::size_t> descending(std::vector<wide> const& key) {
   std::vector<std::size_t> order(key.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -157,7 +157,7 @@ std::vector<std::size_t> descending(std::vector<wide> const& key) {
   return order;
 }
 
-/// The sum of vectors of one length, of which there are some.
+/// Adds vectors of one length, at least one.
 std::vector<wide> sum_of(std::vector<std::vector<wide>> const& all) {
   std::vector<wide> sum(all.front().size());
   for (std::vector<wide> const& one : all)
@@ -166,9 +166,9 @@ std::vector<wide> sum_of(std::vector<std::vector<wide>> const& all) {
 }
 
 std::vector<std::size_t> by_mean_cramers_v(context const& ctx, binned_dataset const& data) {
-  // V in units of 2^-52: whatever order the pairs come in, equal columns get equal sums.
+  // V in units of 2^-52: equal columns get equal sums, whatever the order of the pairs.
   std::size_t const features = data.feature_count();
-  // Of several processes each counts every size-th feature against those behind it.
+  // With several processes, each counts every size-th feature against all later ones.
   process_group const* const group = has_processes(ctx) ? ctx.processes : nullptr;
   std::vector<std::size_t> own;
   for (std::size_t f = group != nullptr ? static_cast<std::size_t>(group->rank()) : 0; f < features;
@@ -196,9 +196,10 @@ std::vector<std::size_t> by_mean_cramers_v(context const& ctx, binned_dataset co
     });
   }
   if (group != nullptr) sums = gather_values(*group, sum_of(sums));
-  constexpr unsigned finer = 20;  // in 2^-32 sums are equal that roots of other fractions make
+  // Sums that differ only by rounding of the roots are equal in units of 2^-32.
+  constexpr unsigned finer = 20;
   std::vector<wide> mean = sum_of(sums);
-  for (wide& one : mean) one = rounded(one, finer);  // divided by the same F - 1 for all
+  for (wide& one : mean) one = rounded(one, finer);  // all have the same divisor F - 1
   return descending(mean);
 }
 
@@ -208,7 +209,7 @@ std::vector<std::size_t> by_label(context const& ctx, binned_dataset const& data
     if (label >= 0) labels.push_back(label);
   std::sort(labels.begin(), labels.end());
   labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
-  std::vector<std::size_t> place(data.documents, labels.size());  // not labelled: the last column
+  std::vector<std::size_t> place(data.documents, labels.size());  // unlabelled: the last column
   for (std::size_t d = 0; d < data.documents; ++d)
     if (data.labels[d] >= 0)
       place[d] = static_cast<std::size_t>(
@@ -227,7 +228,7 @@ std::vector<std::size_t> by_label(context const& ctx, binned_dataset const& data
   return descending(chi2);
 }
 
-/// The feature that a word is the number of, or the name where there are names.
+/// Returns the feature with this number, or with this name if features have names.
 std::optional<std::uint32_t> feature_of(std::string_view word, feature_names const& names) {
   if (!names.empty()) {
     auto const found =
@@ -243,7 +244,7 @@ std::optional<std::uint32_t> feature_of(std::string_view word, feature_names con
 
 std::vector<std::size_t> from_file(binned_dataset const& data, std::string const& path) {
   std::ifstream in(path, std::ios::binary);
-  if (!in) throw error({path, 0, 0}, "cannot be read, expected feature numbers, one a line");
+  if (!in) throw error({path, 0, 0}, "cannot be read; expected feature numbers, one on each line");
   std::vector<std::size_t> order;
   std::vector<bool> placed(data.feature_count());
   std::set<std::uint32_t> named;
@@ -260,18 +261,21 @@ std::vector<std::size_t> from_file(binned_dataset const& data, std::string const
     if (!found)
       throw error({path, line, column + 1},
                   fmt::format("found '{}', expected a feature {}", word,
-                              data.names.empty() ? "number" : "of the documents by its name"));
+                              data.names.empty() ? "number" : "name of the documents"));
     std::uint32_t const feature = *found;
     if (!named.insert(feature).second)
-      throw error({path, line, column + 1}, fmt::format("found feature {} again", word));
+      throw error({path, line, column + 1},
+                  fmt::format("found feature {} again, expected each feature once", word));
     auto const at = std::lower_bound(data.features.begin(), data.features.end(), feature);
     if (at == data.features.end() || *at != feature) continue;
     auto const f = static_cast<std::size_t>(at - data.features.begin());
     placed[f] = true;
     order.push_back(f);
   }
-  if (in.bad()) throw error({path, 0, 0}, "cannot be read, expected feature numbers, one a line");
-  if (named.empty()) throw error({path, 1, 1}, "no feature number, expected one a line");
+  if (in.bad())
+    throw error({path, 0, 0}, "cannot be read; expected feature numbers, one on each line");
+  if (named.empty())
+    throw error({path, 1, 1}, "found no feature number, expected one on each line");
   std::vector<std::string> missing;
   for (std::size_t f = 0; f < data.feature_count(); ++f)
     if (!placed[f]) missing.push_back(name_of(data.features[f], data.names));
@@ -280,8 +284,8 @@ std::vector<std::size_t> from_file(binned_dataset const& data, std::string const
     bool const all = missing.size() <= shown;
     throw error(
         {path, 1, 1},
-        fmt::format("found {} of the {} with items, expected all: {}{} not named", order.size(),
-                    counted(data.feature_count(), "feature"),
+        fmt::format("found {} of the {} with items, expected all of them: {}{} missing",
+                    order.size(), counted(data.feature_count(), "feature"),
                     fmt::join(std::span(missing).first(std::min(shown, missing.size())), ", "),
                     all ? (missing.size() == 1 ? " is" : " are")
                         : fmt::format(" and {} more are", missing.size() - shown)));

@@ -21,7 +21,7 @@ namespace {
 using rulerank::testing_tools::complaint_of;
 using rulerank::testing_tools::input_and_message;
 
-/// Columns of codes as they are; `bins` counts those of values, without "missing".
+/// Makes columns from codes; `bins` counts the bins of values, without "missing".
 binned_dataset make(std::vector<std::vector<std::uint8_t>> const& columns, std::uint32_t bins,
                     bool missing_item, std::vector<std::int32_t> labels = {}) {
   binned_dataset data;
@@ -39,7 +39,7 @@ binned_dataset make(std::vector<std::vector<std::uint8_t>> const& columns, std::
   return data;
 }
 
-/// chi2 as the textbook has it, and the rest of the definition.
+/// Computes chi2 by the textbook formula, and V by its definition.
 double plain_chi2(std::vector<std::pair<int, int>> const& pairs, double& v) {
   double const n = static_cast<double>(pairs.size());
   double chi2 = 0;
@@ -107,14 +107,14 @@ TEST(cramers_v, by_hand) {
 }
 
 TEST(cramers_v, missing_is_no_bin) {
-  // Of the documents present in both, 0 1 0 1 against 0 1 0 1.
+  // Documents with values in both columns: 0 1 0 1 against 0 1 0 1.
   binned_dataset const data = make({{0, 1, 0, 1, 2, 0, no_item}, {0, 1, 0, 1, 0, 2, 1}}, 2, true);
   EXPECT_EQ(cramers_v(data, 0, 1), 1);
   binned_dataset const never = make({{0, 1, 2, 2}, {2, 2, 0, 1}}, 2, true);
   EXPECT_EQ(cramers_v(never, 0, 1), 0);
 }
 
-/// Features that come with counts of documents by bin and label.
+/// Makes features from counts of documents by bin and label.
 binned_dataset of_tables(std::vector<std::vector<std::vector<int>>> const& tables,
                          std::vector<std::int32_t> const& labels) {
   std::vector<std::vector<std::uint8_t>> columns;
@@ -130,7 +130,7 @@ binned_dataset of_tables(std::vector<std::vector<std::vector<int>>> const& table
 }
 
 TEST(feature_order, label_settles_by_index_what_the_mathematics_make_equal) {
-  // Whatever the bins are, a feature that knows the label has chi2 = N.
+  // For any bins, a feature that determines the label has chi2 = N.
   std::vector<std::int32_t> labels(12, 0);
   std::fill_n(labels.begin(), 6, 1);
   std::vector<std::vector<std::vector<int>>> const tables{
@@ -152,7 +152,7 @@ TEST(feature_order, label_settles_by_index_what_the_mathematics_make_equal) {
 }
 
 TEST(cramers_v, what_the_mathematics_make_equal_is_equal) {
-  // Each bin of the one lies in a bin of the other: 1, however the sizes add up.
+  // Each bin of one column is inside a bin of the other: V = 1 for all sizes.
   for (std::size_t const size : {3, 7, 10, 49, 1000}) {
     std::vector<std::uint8_t> coarse(size), fine(size), finer(size);
     for (std::size_t d = 0; d < size; ++d) {
@@ -166,7 +166,7 @@ TEST(cramers_v, what_the_mathematics_make_equal_is_equal) {
     EXPECT_EQ(cramers_v(data, 1, 2), 1) << size;
     EXPECT_EQ(cramers_v(data, 2, 1), 1) << size;
   }
-  // Independent: 0, and not the root of an error.
+  // Independent: exactly 0, not the root of a rounding error.
   std::vector<std::uint8_t> a, b;
   for (int d = 0; d < 7 * 11 * 3; ++d) {
     a.push_back(static_cast<std::uint8_t>(d % 7));
@@ -224,7 +224,7 @@ TEST(feature_order, equal_columns_stay_in_order_wherever_they_are) {
     columns[5] = columns[1];
     columns[8] = columns[1];
     for (std::size_t d = 0; d < columns[1].size(); ++d)
-      columns[7][d] = static_cast<std::uint8_t>(6 - columns[1][d]);  // other names, same bins
+      columns[7][d] = static_cast<std::uint8_t>(6 - columns[1][d]);  // other codes, same bins
     auto const order = order_features({}, make(columns, 7, false), feature_order::chi2);
     std::vector<std::size_t> same;
     for (std::size_t const f : order)
@@ -250,7 +250,7 @@ TEST(feature_order, label_is_chi2_against_known_labels) {
   ASSERT_EQ(order.size(), 12U);
   for (std::size_t i = 1; i < order.size(); ++i)
     EXPECT_GE(chi2[order[i - 1]], chi2[order[i]] - 1e-9);
-  // Labels may be any numbers, and ties keep their order.
+  // Labels may be any integers; ties keep their order.
   binned_dataset const few =
       make({{0, 1, 0, 1}, {0, 1, 0, 1}, {0, 0, 1, 1}}, 2, false, {2147483647, 7, 2147483647, 7});
   EXPECT_EQ(order_features({}, few, feature_order::label), (std::vector<std::size_t>{0, 1, 2}));
@@ -306,11 +306,11 @@ TEST(feature_order, from_a_file) {
   EXPECT_THROW(order_features({}, data, feature_order::file, folder / "absent"), error);
   write_file(path, "25\n5\n35\n");
   EXPECT_EQ(complaint(data),
-            ":1:1: found 3 of the 4 features with items, expected all: 15 is not named");
+            ":1:1: found 3 of the 4 features with items, expected all of them: 15 is missing");
   binned_dataset const wide = make(std::vector<std::vector<std::uint8_t>>(15, {0, 1}), 2, false);
   EXPECT_EQ(complaint(wide),
-            ":1:1: found 3 of the 15 features with items, expected all: 15, 45, 55, 65, 75, 85, "
-            "95, 105, 115, 125 and 2 more are not named");
+            ":1:1: found 3 of the 15 features with items, expected all of them: 15, 45, 55, 65, "
+            "75, 85, 95, 105, 115, 125 and 2 more are missing");
 }
 
 TEST(feature_order, words) {

@@ -1,5 +1,5 @@
 #pragma once
-// Words, and lines of blank-separated fields: what readers share.
+// Words and space-separated fields of lines, for several readers.
 
 #include "core/even_ranges.hpp"
 #include "datasets/lines.hpp"
@@ -11,7 +11,7 @@
 
 namespace rulerank::inline v0::datasets {
 
-/// Whether a word is one in small letters, but for the case of its letters, of ASCII.
+/// Compares a word with a lower-case word, ignoring the case of ASCII letters.
 inline bool same_word(std::string_view word, std::string_view small) {
   return std::ranges::equal(word, small, {}, [](char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -24,7 +24,7 @@ struct field {
   std::uint64_t column = 1;
 };
 
-/// The words of a line between blanks (space, tab, CR), into `fields`.
+/// Splits a line at spaces, tabs and CR into `fields`.
 inline void split_fields(std::string_view line, std::vector<field>& fields) {
   fields.clear();
   constexpr std::string_view separators = " \t\r";
@@ -35,8 +35,8 @@ inline void split_fields(std::string_view line, std::vector<field>& fields) {
   }
 }
 
-/// Calls `work(line, number)` for each line of the text (the last may lack its line feed), numbers
-/// from 1; UTF-8's byte order mark in front is passed over.
+/// Calls `work(line, number)` for each line of the text (the last line feed is optional), numbers
+/// from 1; skips a byte order mark of UTF-8.
 template <class Work>
 void for_each_line(std::string_view text, Work&& work) {
   remove_byte_order_mark(text);
@@ -48,15 +48,15 @@ void for_each_line(std::string_view text, Work&& work) {
   }
 }
 
-/// Where a line begins from the byte `at` on, or the text's end.
+/// Returns where the next line begins at or after byte `at`, or the end of the text.
 inline std::size_t line_from(std::string_view text, std::size_t at) {
   if (at == 0) return 0;
   std::size_t const end = text.find('\n', at - 1);
   return end == text.npos ? text.size() : end + 1;
 }
 
-/// Calls work(line) for the lines that begin in one of so many equal parts of a text, which touches
-/// no other part but for the end of a line.
+/// Calls work(line) for the lines that begin in one of `parts` equal parts of a text. Reads no
+/// other part, except to the end of a line.
 template <class Work>
 void for_each_line_of_part(std::string_view text, std::size_t part, std::size_t parts,
                            Work&& work) {

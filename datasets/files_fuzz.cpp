@@ -1,6 +1,6 @@
 // Fuzz target (core/fuzzing.cpp): the readers of scores, judgments, runs, group sizes, cuts,
-// documents, topics, judgment lists, transactions and names read any bytes or say where they are
-// wrong. The first byte picks the reader.
+// documents, topics, judgment lists, transactions and names read any bytes or report the position
+// of a fault. The first byte selects the reader.
 
 #include "core/error.hpp"
 #include "core/fuzzing.hpp"

@@ -104,11 +104,11 @@ constexpr file_form forms[] = {
      .recognized_by = "`[`",
      .read = "an array of such objects",
      .options = "`--collection-format json`, `--text-fields`, `--query-fields`, `--id-field`",
-     .refused = "anything behind the array",
+     .refused = "anything after the array",
      .sample = "[{\"id\": 1, \"text\": \"red\"},\n {\"id\": 2, \"text\": \"blue\"}]\n",
      .content = "1 text=red; 2 text=blue",
      .wrong = "[{\"id\": 1, \"text\": \"red\"}] {}",
-     .message = ":1:1: found '{' in an array of documents, expected nothing behind"},
+     .message = ":1:1: found '{' in an array of documents, expected nothing after"},
     {.input = "documents",
      .name = "trec",
      .recognized_by = "a tag",
@@ -158,7 +158,7 @@ constexpr file_form forms[] = {
      .sample = "1 3:0.5 7:2 # a1\n-1 1:1 # title words\n",
      .content = "a1 3:0.5 7:2; 2 1:1",
      .wrong = "1 3:1 3:2\n",
-     .message = ":1:7: feature 3 is listed twice"},
+     .message = ":1:7: found feature 3 twice"},
 
     {.input = "judgments",
      .name = "qrels",
@@ -180,7 +180,7 @@ constexpr file_form forms[] = {
      .sample = "1 a 2\n1 b 0\n",
      .content = "1 a 2; 1 b 0",
      .wrong = "1 a 2\n1 0 b 0\n",
-     .message = ":2:7: found 4 columns, expected 3 as before"},
+     .message = ":2:7: found 4 columns, expected 3 as on the first line"},
     {.input = "judgments",
      .name = "csv",
      .recognized_by =
@@ -227,7 +227,7 @@ constexpr file_form forms[] = {
                "[{\"log\": [{\"name\": \"t\", \"value\": 1.5}]}]}}]}}\n",
      .content = "1 a t:1.5",
      .wrong = "{\"hits\": {\"hits\": []}} {}",
-     .message = ":1:24: found something behind a JSON value"},
+     .message = ":1:24: found text after a JSON value"},
     {.input = "judgments",
      .name = "solr-log",
      .recognized_by = "an object with `response`",
@@ -249,7 +249,7 @@ constexpr file_form forms[] = {
      .sample = "1 Q0 a 1 2.5 t\n1 Q0 b 2 1 t\n",
      .content = "1 a 2.5; 1 b 1",
      .wrong = "1 Q0 a b 1 2.5 t\n",
-     .message = ":1:8: found 'b' as rank of 7 words"},
+     .message = ":1:8: found 'b' as rank in a line of 7 words"},
     {.input = "runs",
      .name = "msmarco",
      .recognized_by = "three columns in the first line",
@@ -315,8 +315,8 @@ constexpr file_form forms[] = {
     {.input = "transactions",
      .name = "fimi",
      .recognized_by = "`--form`; the default",
-     .read = "integers between blanks; SPMF's lines that begin with `#`, `%` or `@` are passed "
-             "over, and `@ITEM=1=apple` names an item",
+     .read = "integers between blanks; SPMF's lines that begin with `#`, `%` or `@` are left out, "
+             "and `@ITEM=1=apple` names an item",
      .options = "`--form fimi`",
      .refused = "anything else",
      .sample = "@ITEM=1=apple\n1 2\n2\n",
@@ -327,7 +327,7 @@ constexpr file_form forms[] = {
      .name = "baskets",
      .recognized_by = "`--form`",
      .read = "names between blanks or separators; names in quotes; separators at a line's end are "
-             "passed over",
+             "left out",
      .options = "`--form baskets`, `--separator`, `--comments`, `--skip-lines`",
      .refused =
          "an empty name between others, a quote without its end, a control character, a "
@@ -363,7 +363,7 @@ constexpr file_form forms[] = {
      .content = "1 2; 3 4",
      .wrong = "\x93NUMPY\x01\x00\x3a\x00{'descr': '|O1', 'fortran_order': False, 'shape': (2,2),}\n"
               "\x01\x02\x03\x04"sv,
-     .message = ": found Python's objects, which are never unpickled"},
+     .message = ": found Python objects, which rulerank never unpickles"},
     {.input = "vectors",
      .name = "fvecs",
      .recognized_by = of_name,
@@ -456,7 +456,7 @@ constexpr file_form forms[] = {
      .sample = "red\nblue 2 you\n",
      .content = "red; blue 2 you",
      .wrong = "red\nbl\0ue\n"sv,
-     .message = ":2:3: found a byte of 0, expected words"},
+     .message = ":2:3: found a byte of value 0, expected words"},
     {.input = "words",
      .name = "words with counts",
      .recognized_by = "as many columns in all lines, between tabs, commas, semicolons, colons or "
@@ -470,7 +470,7 @@ constexpr file_form forms[] = {
      .sample = "red 3\nblue 2\n",
      .content = "red; blue",
      .wrong = "r\0d 3\nblue 2\n"sv,
-     .message = ":1:2: found a byte of 0, expected words"},
+     .message = ":1:2: found a byte of value 0, expected words"},
 };
 
 }  // namespace

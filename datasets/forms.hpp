@@ -8,32 +8,33 @@
 #include <string_view>
 #include <vector>
 
-// The forms of input files in one table: the program's lists of names and the tables of
-// docs/forms.md come from it. Threads: all functions may be called from any number of threads.
+// A table of all input formats: the source of the program's lists of names and of the tables of
+// docs/reference/forms.md. Threads: any thread may call these functions at any time.
 namespace rulerank::inline v0::datasets {
 
-/// A form of an input. Texts for people are Markdown for a cell of a table. The tests give `sample`
+/// A format of an input. Texts for people are Markdown for a table cell. The tests pass `sample`
 /// and `wrong` to the reader.
 struct file_form {
-  std::string_view input;  ///< documents, judgments, runs, scores, features, transactions, vectors,
-                           ///< words; any: a form that all text inputs refuse
-  std::string_view name;   ///< unique in the input; begins with the name that an option takes
+  /// documents, judgments, runs, scores, features, transactions, vectors, words; any: a format that
+  /// all text inputs reject.
+  std::string_view input;
+  std::string_view name;  ///< unique per input; begins with the value of the option
   std::string_view recognized_by;
   std::string_view read;
-  std::string_view options{};  ///< those that name the form or say more about it
+  std::string_view options{};  ///< options that select the format or refine it
   std::string_view refused;
-  std::string_view sample;   ///< bytes of a file of the form
-  std::string_view content;  ///< what the sample holds, as forms_test.cpp shows it
-  std::string_view wrong;    ///< bytes of a file that the reader of the form refuses
-  std::string_view message;  ///< begins what it says of them, behind the file's name
+  std::string_view sample;   ///< bytes of a file in the format
+  std::string_view content;  ///< the content of the sample, as forms_test.cpp prints it
+  std::string_view wrong;    ///< bytes of a file that the reader of the format rejects
+  std::string_view message;  ///< the beginning of its error message, after the file's name
 };
 
-/// All of them, an input's one behind the other.
+/// Lists all formats, grouped by input.
 std::span<file_form const> file_forms();
-/// The first words of the names of an input's forms, each once, in their order.
+/// Returns the first words of the names of an input's formats, in order, without duplicates.
 std::vector<std::string> names_of_forms(std::string_view input);
 
-/// The forms of documents by their names; the last is not recognized.
+/// The formats of documents by name; the last one is never detected automatically.
 inline constexpr named_values<text_format, 9> text_format_names{
     {{"auto", text_format::automatic},
      {"tsv", text_format::tsv},

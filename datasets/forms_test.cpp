@@ -38,7 +38,7 @@ std::string shown_documents(std::string const& path, text_format format) {
   return fmt::format("{}", fmt::join(shown, "; "));
 }
 
-/// Judgments, or the documents of a feature log.
+/// Shows judgments, or the documents of a feature log.
 std::string shown_judgments(std::string const& path, std::optional<judgment_form> form) {
   judgments_read read;
   read_judgments({}, path, form, "id", read, {});
@@ -126,9 +126,8 @@ vectors_format vectors_format_named(std::string_view name) {
   throw usage_error(fmt::format("found the form {}", name));
 }
 
-/// The content of a file, as text, that the reader of this input returns. `named`: the reader gets
-/// the form's name; else it recognizes the form. Readers that take no names recognize it both
-/// times.
+/// Returns the content of a file as text, as read for this input. `named`: the reader gets the name
+/// of the format; otherwise it detects it. Readers without named formats detect it in both cases.
 std::string shown(file_form const& form, std::string const& path, bool named) {
   std::string_view const name = form.name.substr(0, form.name.find(' '));
   if (form.input == "documents")
@@ -151,8 +150,8 @@ bool is_folder(file_form const& form) {
   return form.input == "documents" && form.name == "folder";
 }
 
-/// The path of a file of these bytes, or of a folder with it. Its name says the form of vectors,
-/// and that judgments are JSON.
+/// Returns the path of a file of these bytes, or of a folder with it. Its name implies the format
+/// of vectors, and that judgments are JSON.
 std::string written(testing_tools::temporary_folder const& folder, file_form const& form,
                     std::string_view bytes, std::string const& name) {
   std::string const end = form.input == "vectors" ? std::string(form.name)
@@ -164,7 +163,7 @@ std::string written(testing_tools::temporary_folder const& folder, file_form con
   return path;
 }
 
-/// The forms that a test of another module holds to its reader.
+/// Returns whether a test of another module covers the format.
 bool is_read_elsewhere(file_form const& form) {
   return form.input == "words";
 }

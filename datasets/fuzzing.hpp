@@ -1,5 +1,5 @@
 #pragma once
-// What the fuzz targets of data sets share.
+// Shared by the fuzz targets of data sets.
 
 #include "core/context.hpp"
 #include "core/error.hpp"
@@ -18,7 +18,7 @@ namespace rulerank::inline v0::datasets::fuzzing {
 
 using rulerank::fuzzing::require;
 
-/// What reading gave: documents, or what was said and of which line.
+/// The result of reading: documents, or a message and its line.
 struct outcome {
   dataset data;
   std::string said;
@@ -58,7 +58,7 @@ inline void require_same(dataset const& a, dataset const& b) {
 /// Reads a stream query by query.
 using stream_reader =
     std::function<void(int descriptor, std::function<void(dataset const&)> const& take_query)>;
-/// The text through a pipe, which holds what a fuzzer makes.
+/// Reads the text through a pipe, whose capacity suffices for a fuzzer's inputs.
 inline void require_stream(outcome const& got, std::string const& text,
                            stream_reader const& stream) {
   if (text.size() > 4096) return;
@@ -84,8 +84,8 @@ inline void require_stream(outcome const& got, std::string const& text,
     said = e.what();
   }
   ::close(ends[0]);
-  // A blank line ends a query in a stream alone.
-  if (said.find(" goes on, expected its lines together (the blank line ") != said.npos) return;
+  // Only a stream ends queries at empty lines.
+  if (said.find(", expected its lines together (the blank line ") != said.npos) return;
   require(said == got.said, "the stream says something else");
 }
 

@@ -34,7 +34,7 @@ feature_names read_feature_names(context const& ctx, std::string const& path) {
     std::size_t const first = line.find_first_not_of(blanks, end);
     if (first == line.npos)
       throw error({name, lines.number(), end + 1},
-                  fmt::format("found nothing behind feature {}, expected its name", feature));
+                  fmt::format("found nothing after feature {}, expected its name", feature));
     std::size_t const last = line.find_last_not_of(blanks);
     std::string_view const title = line.substr(first, last + 1 - first);
     if (!names
@@ -42,10 +42,11 @@ feature_names read_feature_names(context const& ctx, std::string const& path) {
                           has_control_characters(title) ? printable(title) : std::string(title))
              .second)
       throw error({name, lines.number(), begin + 1},
-                  fmt::format("feature {} is named twice, expected each feature once", feature));
+                  fmt::format("found feature {} twice, expected each feature once", feature));
   }
   if (names.empty())
-    throw error({name, 1, 1}, "no features, expected lines of a feature's number and its name");
+    throw error({name, 1, 1},
+                "found no features, expected lines with a feature's number and its name");
   return names;
 }
 
@@ -59,7 +60,7 @@ std::vector<item_range> item_ranges(binned_dataset const& data, discretizer cons
                                  [&](feature_cuts const& c) { return c.feature == feature; });
     std::size_t const bins = data.bins(f) - (data.has_missing_item[f] ? 1 : 0);
     if (of == fitted.features.end() || of->cuts.size() + 1 != bins)
-      throw usage_error(fmt::format("feature {} has {} and not the cuts that make them", feature,
+      throw usage_error(fmt::format("feature {} has {}, but not the cuts between them", feature,
                                     counted(bins, "bin")));
     for (std::size_t b = 0; b < bins; ++b) {
       item_range range{.feature = feature, .whole = whole};
@@ -80,7 +81,7 @@ std::string words_of(item_range const& range, feature_names const& names) {
   if (!below && !above) return name + " of any value";
   bool const large =
       std::max(above ? std::abs(range.low) : 0.0, below ? std::abs(range.high) : 0.0) >= 1e10;
-  int const digits = !range.whole ? 6 : large ? 17 : 10;  // 10 hide what sums of doubles add
+  int const digits = !range.whole ? 6 : large ? 17 : 10;  // 10 digits hide rounding errors of sums
   std::string low = fmt::format("{:.{}g}", range.low, digits);
   std::string high = fmt::format("{:.{}g}", range.high, digits);
   if (low == high) {

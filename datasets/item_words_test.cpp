@@ -23,7 +23,7 @@ class names_of_features : public ::testing::Test {
     write_file(path_, text);
     return read_feature_names(context{}, path_);
   }
-  /// What is said of a file, without its path.
+  /// Returns the message about a file, without its path.
   std::string complaint(std::string_view text) {
     return complaint_of(path_, [&] { read(text); });
   }
@@ -41,14 +41,14 @@ TEST_F(names_of_features, are_read) {
 
 TEST_F(names_of_features, are_refused_where_they_are_wrong) {
   input_and_message const rows[] = {
-      {"", ":1:1: no features, expected lines of a feature's number and its name"},
-      {"# none\n", ":1:1: no features, expected lines of a feature's number and its name"},
+      {"", ":1:1: found no features, expected lines with a feature's number and its name"},
+      {"# none\n", ":1:1: found no features, expected lines with a feature's number and its name"},
       {"1 a\n  BM25 b\n", ":2:3: found \"BM25\", expected a feature's number and its name"},
       {"1:a\n", ":1:1: found \"1:a\", expected a feature's number and its name"},
       {"-1 a\n", ":1:1: found \"-1\", expected a feature's number and its name"},
       {"4294967296 a\n", ":1:1: found \"4294967296\", expected a feature's number and its name"},
-      {"1 a\n2 \t\n", ":2:2: found nothing behind feature 2, expected its name"},
-      {"1 a\n2 b\n1 c\n", ":3:1: feature 1 is named twice, expected each feature once"},
+      {"1 a\n2 \t\n", ":2:2: found nothing after feature 2, expected its name"},
+      {"1 a\n2 b\n1 c\n", ":3:1: found feature 1 twice, expected each feature once"},
   };
   expect_messages(rows, [&](std::string const& text) { return complaint(text); });
   EXPECT_THROW(read_feature_names(context{}, folder_ / "none"), error);
@@ -70,7 +70,7 @@ TEST(item_ranges, are_those_of_the_cuts) {
   fitted.options.norm = normalization::query_minmax;
   EXPECT_FALSE(item_ranges(apply_discretizer(ctx, data, fitted), fitted).front().whole);
   fitted.options.norm = normalization::none;
-  // Every value lies in the range of its item.
+  // Every value is in the range of its item.
   auto const binned = apply_discretizer(ctx, data, fitted);
   EXPECT_EQ(ranges[binned.item_begin[0] + binned.code(0, 0)].low, .25);
   EXPECT_EQ(ranges[binned.item_begin[0] + binned.code(0, 1)].high, .25);
@@ -88,7 +88,7 @@ TEST(item_ranges, bounds_are_told_apart) {
   EXPECT_EQ(words_of({.feature = 3, .low = 0.12345671, .high = 0.12345672}, {}),
             "feature 3 in [0.12345671, 0.12345672)");
   EXPECT_EQ(words_of({.feature = 3}, {}), "feature 3 of any value");
-  // Of 1234567 and 1234568 the one is below the bound; so it is below what is shown.
+  // 1234567 is below the bound, so it must be below the shown bound.
   EXPECT_EQ(words_of({.feature = 3, .low = 1234567.5, .whole = true}, {}),
             "feature 3 >= 1234567.5");
   EXPECT_EQ(words_of({.feature = 3, .high = 0.1 + 0.2, .whole = true}, {}), "feature 3 < 0.3");

@@ -19,37 +19,36 @@ namespace rulerank::inline v0::datasets {
 namespace {
 
 std::string pair_of(std::string_view qid, std::string_view id) {
-  return fmt::format("{}\t{}", qid, id);  // neither has a blank
+  return fmt::format("{}\t{}", qid, id);  // neither contains spaces
 }
 
 std::string_view id_of(dataset const& data, std::size_t d) {
   return d < data.ids.size() ? data.ids[d] : std::string_view{};
 }
 
-/// The rows of pairs. Throws `error` where one has no docid or comes twice.
+/// Returns the row of each pair. Throws `error` for a row without a docid and for a duplicate pair.
 std::unordered_map<std::string, std::size_t> rows_by_pair(dataset const& columns) {
   std::unordered_map<std::string, std::size_t> row_of;
   for (query_group const& query : columns.queries)
     for (std::size_t d = query.begin; d < query.end; ++d) {
       std::string_view const id = id_of(columns, d);
       if (id.empty())
-        throw error(
-            place_of(columns, d),
-            "found a row without a docid, expected one: columns are joined by qid and docid");
+        throw error(place_of(columns, d),
+                    "found a row without a docid, expected one, because columns are joined by qid "
+                    "and docid");
       auto const [first, is_new] = row_of.emplace(pair_of(query.qid, id), d);
       if (is_new) continue;
       std::size_t const before = std::min(first->second, d), again = std::max(first->second, d);
       throw error(
           place_of(columns, again),
-          fmt::format("found query {} and document {} again, expected a pair once: it is in "
-                      "line {} too",
-                      rulerank::quoted(query.qid), rulerank::quoted(id),
-                      place_of(columns, before).line));
+          fmt::format(
+              "found query {} and document {} again (first on line {}), expected each pair once",
+              rulerank::quoted(query.qid), rulerank::quoted(id), place_of(columns, before).line));
     }
   return row_of;
 }
 
-/// Throws `error` for columns that do not say what their rows are of.
+/// Throws `error` for columns that do not identify the documents of their rows.
 void expect_pairs(dataset const& columns, std::span<std::string const> chosen) {
   if (columns.delimiter == 0) return;
   read_options any;
@@ -66,7 +65,7 @@ void expect_pairs(dataset const& columns, std::span<std::string const> chosen) {
                   fmt::format("found no column {}, expected qid, docid and features", title));
 }
 
-/// The numbers of the features that are joined.
+/// Returns the numbers of the features to join.
 std::vector<std::uint32_t> features_to_join(dataset const& pool, dataset const& columns,
                                             std::span<std::string const> chosen) {
   std::vector<std::uint32_t> const listed = listed_features(columns);
@@ -77,8 +76,9 @@ std::vector<std::uint32_t> features_to_join(dataset const& pool, dataset const& 
     auto const at = std::ranges::find_if(
         listed, [&](std::uint32_t f) { return name_of(f, columns.names) == name; });
     if (at == listed.end())
-      throw error({columns.name, 1, 1}, fmt::format("found no column {}, expected it to be joined",
-                                                    rulerank::quoted(name)));
+      throw error(
+          {columns.name, 1, 1},
+          fmt::format("found no column {}, expected the column to join", rulerank::quoted(name)));
     features.push_back(*at);
   }
   if (chosen.empty()) features = listed;
@@ -89,16 +89,17 @@ std::vector<std::uint32_t> features_to_join(dataset const& pool, dataset const& 
   for (std::uint32_t const f : before) taken.insert(name_of(f, pool.names));
   for (std::uint32_t const f : features)
     if (std::string const name = name_of(f, columns.names); taken.contains(name))
-      throw error({columns.name, 1, 1}, fmt::format("found the column {}, which {} has already, "
-                                                    "expected another name",
-                                                    rulerank::quoted(name), pool.name));
+      throw error(
+          {columns.name, 1, 1},
+          fmt::format("found the column {}, which {} has already, expected a different name",
+                      rulerank::quoted(name), pool.name));
   if (!pool.names.empty() && columns.names.empty())
     throw error({columns.name, 1, 1},
                 fmt::format("found features by number, expected them by name as in {}", pool.name));
   return features;
 }
 
-/// Of all names the numbers 1, 2, ... in the order of their bytes.
+/// Returns all names with the numbers 1, 2, ... in byte order.
 feature_names numbered_names(dataset const& pool, dataset const& columns,
                              std::span<std::uint32_t const> joined) {
   std::set<std::string> all;
@@ -110,7 +111,7 @@ feature_names numbered_names(dataset const& pool, dataset const& columns,
   return names;
 }
 
-/// Features with new numbers: [features] from the number before, in ascending order.
+/// New numbers of features, by previous number.
 using new_numbers = std::unordered_map<std::uint32_t, std::uint32_t>;
 
 new_numbers renumbering(feature_names const& from, feature_names const& to) {
@@ -122,13 +123,13 @@ new_numbers renumbering(feature_names const& from, feature_names const& to) {
   return numbers;
 }
 
-/// The numbers behind those of the pool's features. Throws `error` where there are not so many.
+/// Returns the numbers after those of the pool's features. Throws `error` if there are too many.
 new_numbers next_numbers(std::uint32_t last, std::span<std::uint32_t const> joined,
                          std::string const& columns) {
   constexpr std::uint32_t most = std::numeric_limits<std::int32_t>::max();
   if (joined.size() > most - last)
     throw error({columns, 1, 1},
-                fmt::format("found {} to join behind feature {}, expected numbers up to {}",
+                fmt::format("found {} to join after feature {}, expected numbers up to {}",
                             counted(joined.size(), "column"), last, most));
   new_numbers numbers;
   for (std::uint32_t const f : joined) numbers.emplace(f, ++last);

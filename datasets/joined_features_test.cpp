@@ -33,7 +33,7 @@ dataset pool() {
       "pool.txt");
 }
 
-/// The rows as `name:value ...`, a missing value as `?`.
+/// Shows rows as `name:value ...`, a missing value as `?`.
 std::vector<std::string> rows_of(dataset const& data) {
   std::vector<std::string> rows;
   for (std::size_t d = 0; d < data.size(); ++d) {
@@ -47,7 +47,7 @@ std::vector<std::string> rows_of(dataset const& data) {
 }
 
 TEST(joined, by_hand) {
-  // A byte order mark, line ends of both kinds, rows in any order and apart.
+  // A byte order mark, line ends of both kinds, rows in any order and not contiguous.
   auto const result = join_features(pool(), parse_columns({},
                                                           "\xef\xbb\xbf"
                                                           "clicks,docid,\"age, of page\",qid\r\n"
@@ -63,7 +63,7 @@ TEST(joined, by_hand) {
   EXPECT_EQ(result.data.labels, (std::vector<std::int32_t>{-1, 2, 0}));
   EXPECT_EQ(result.data.docid(0), "007");
   EXPECT_EQ(result.matched, 2U);
-  EXPECT_EQ(result.unknown, 2U);  // 7 is not 007
+  EXPECT_EQ(result.unknown, 2U);  // 7 differs from 007
   EXPECT_EQ(result.columns, (std::vector<std::string>{"age, of page", "clicks"}));
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr char guard = '\'';
 constexpr char cell_quote = '"';
-/// What spreadsheets take for the begin of a formula: the full-width forms are those of = + - @.
+/// Beginnings that spreadsheets take for a formula; the full-width forms are those of = + - @.
 constexpr std::array<std::string_view, 11> formula_begins{
     "=",           "+", "-", "@", "\t", "\r", "'", "\xEF\xBC\x9D", "\xEF\xBC\x8B", "\xEF\xBC\x8D",
     "\xEF\xBC\xA0"};
@@ -28,10 +28,10 @@ bool is_ascii_letter(char c) {
   return std::isalpha(static_cast<unsigned char>(c)) != 0 && static_cast<unsigned char>(c) < 0x80;
 }
 
-/// Whether no spreadsheet makes anything but text of an id: three letters and then a digit may be a
-/// month, in some language.
+/// Returns whether every spreadsheet reads an id as text: three letters followed by a digit may be
+/// a month in some language.
 bool is_plain_id(std::string_view id) {
-  // Truth values, as spreadsheets of several languages spell them.
+  // Booleans in several languages of spreadsheets.
   constexpr std::array<std::string_view, 10> truth_values{
       "true", "false",     "wahr",  "falsch", "vrai",
       "faux", "verdadero", "falso", "vero",   "verdadeiro"};
@@ -44,8 +44,8 @@ bool is_plain_id(std::string_view id) {
                               [id](std::string_view word) { return same_word(id, word); });
 }
 
-/// Reads one record from the front of `rest`, line ends included; within one line where
-/// `lines` is false.
+/// Reads one record from the front of `rest`, including line ends; only one line if `lines` is
+/// false.
 void read_record(std::string_view& rest, char delimiter, bool lines, std::uint64_t& line,
                  std::vector<label_cell>& cells) {
   cells.clear();

@@ -52,7 +52,7 @@ TEST(label_cells, of_other_programs_lose_no_apostrophe_of_their_own) {
     EXPECT_EQ(unguarded_id(id), id);
 }
 
-/// What is written is read back, whatever it is, and whichever way the table is delimited.
+/// Any text is read back as it was written, with any delimiter of the table.
 TEST(label_cells, are_read_back_equal) {
   constexpr std::string_view alphabet = "=+-@\t\r\n'\",; ax1";
   random_engine bits(5);

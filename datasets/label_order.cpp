@@ -17,7 +17,7 @@ label_order order_of_labels(std::span<std::int32_t const> labels,
   label_order found;
   double sum = 0, variance = 0;
   for (std::size_t q = 0; q + 1 < query_begin.size(); ++q) {
-    std::map<std::int32_t, double> seen;  // documents of each label
+    std::map<std::int32_t, double> seen;  // number of documents per label
     double n = 0, s = 0;                  // S: pairs in ascending order minus those in descending
     for (std::size_t d = query_begin[q]; d < query_begin[q + 1]; ++d) {
       if (labels[d] == unlabelled) continue;
@@ -53,8 +53,8 @@ std::vector<std::size_t> query_begin(dataset const& data) {
 
 std::string describe(label_order const& found) {
   return fmt::format(
-      "the order of documents within queries predicts their labels: mean Kendall's tau-b of "
-      "position and label {:.3f}, z {:.1f} over {} queries",
+      "the order of documents within queries predicts their labels (mean Kendall's tau-b of "
+      "position and label {:.3f}, z {:.1f}, over {} queries)",
       found.tau, found.z, found.queries);
 }
 

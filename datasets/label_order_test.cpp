@@ -13,13 +13,14 @@ namespace rulerank::inline v0::datasets::label_order_test {
 namespace {
 
 TEST(label_order, is_that_of_pairs_by_hand) {
-  // Query 1: pairs (2, 0) and (2, 1) fall, (0, 1) rises; query 2 has one label, query 3 rises.
+  // Query 1: pairs (2, 0) and (2, 1) descend, (0, 1) ascends; query 2 has one label; query 3
+  // ascends.
   std::vector<std::int32_t> const labels{2, 0, 1, 1, 1, 0, 0, 3};
   std::vector<std::size_t> const begin{0, 3, 5, 8};
   label_order const found = order_of_labels(labels, begin);
   EXPECT_EQ(found.queries, 2U);
   EXPECT_DOUBLE_EQ(found.tau, (-1 / 3.0 + 2 / std::sqrt(6)) / 2);
-  // Var(S) of query 1: 3 x 2 x 11 / 18; of query 3 minus 2 x 1 x 9 / 18 for the tie.
+  // Var(S) of query 1: 3 × 2 × 11 / 18; of query 3: minus 2 × 1 × 9 / 18 for the tie.
   EXPECT_DOUBLE_EQ(found.z, (-1 + 2) / std::sqrt(66.0 / 18 + 48.0 / 18));
 }
 
@@ -41,7 +42,7 @@ TEST(label_order, predicts_labels_where_it_is_not_random) {
     begin.push_back(labels.size());
   }
   EXPECT_FALSE(order_of_labels(labels, begin).predicts_labels());
-  for (std::size_t q = 0; q < 100; ++q)  // a tenth of each query is moved to its front
+  for (std::size_t q = 0; q < 100; ++q)  // a tenth of each query moves to its front
     for (std::size_t i = 0; i < 3; ++i) labels[begin[q] + i] = 2;
   label_order const found = order_of_labels(labels, begin);
   EXPECT_TRUE(found.predicts_labels());

@@ -61,15 +61,15 @@ TEST(libsvm, trains_on_it) {
 
 TEST(libsvm, what_it_cannot_express_is_named) {
   EXPECT_EQ(message_of([] { libsvm_problem(parse("\n1 qid:1 3:NULL\n")); }),
-            "f:2:1: feature 3 is missing, expected a value: libsvm has no others");
+            "f:2:1: feature 3 is missing, expected a value, because libsvm has no missing values");
   svm_node falling[] = {{2, 1}, {1, 1}, {-1, 0}};
   svm_node infinite[] = {{2, std::numeric_limits<double>::infinity()}, {-1, 0}};
   svm_node fine[] = {{-1, 0}};
   auto const said = [](double y, svm_node* x) {
     return message_of([&] { from_libsvm({1, &y, &x}, {}, "p"); });
   };
-  EXPECT_EQ(said(1, falling), "p:1:1: index 1 after 2, expected them ascending from 0");
-  EXPECT_EQ(said(1, infinite), "p:1:1: value inf of index 2, expected a finite one");
+  EXPECT_EQ(said(1, falling), "p:1:1: found index 1 after 2, expected ascending indexes from 0");
+  EXPECT_EQ(said(1, infinite), "p:1:1: found value inf of index 2, expected a finite number");
   EXPECT_EQ(said(0.5, fine), "p:1:1: label 0.5, expected an integer of 0 or more");
   EXPECT_EQ(said(std::nan(""), fine), "p:1:1: label nan, expected an integer of 0 or more");
   EXPECT_EQ(said(-1, fine), "OK");

@@ -1,5 +1,5 @@
 #pragma once
-// From bytes to lines: where a text can be cut.
+// Finds lines in bytes: where a text can be cut.
 
 #include <cstddef>
 #include <string_view>
@@ -7,10 +7,10 @@
 
 namespace rulerank::inline v0::datasets {
 
-/// Passes over UTF-8's byte order mark, which some editors put in front of a text.
+/// Skips UTF-8's byte order mark, which some editors put at the start of a text.
 void remove_byte_order_mark(std::string_view& text);
 
-/// Offsets that cut a text after line ends into chunks of about `bytes`; some may be empty.
+/// Returns offsets that cut a text after line ends into chunks of about `bytes`; some may be empty.
 std::vector<std::size_t> cut_at_lines(std::string_view text, std::size_t bytes);
 
 }  // namespace rulerank::datasets

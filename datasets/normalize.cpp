@@ -9,12 +9,12 @@ namespace rulerank::inline v0::datasets {
 
 namespace {
 
-/// One feature within one query: x becomes (x * scale - centre) / spread, or 0 where it is
-/// constant. The scale is a power of two that keeps squares and ranges of huge and tiny values
-/// finite; it changes no bit of the others.
+/// One feature within one query: x becomes (x * scale - centre) / spread, or 0 if it is constant.
+/// The scale is a power of two that keeps squares and ranges of very large and small values finite;
+/// it changes no bit of other values.
 struct column {
   std::uint32_t feature = 0;
-  std::size_t listed = 0;  ///< documents that list it, missing or not
+  std::size_t listed = 0;  ///< documents that list it, including as missing
   double low = std::numeric_limits<double>::infinity();
   double high = -std::numeric_limits<double>::infinity();
   double scale = 1, centre = 0, spread = 0;
@@ -53,7 +53,7 @@ class query_normalizer {
     if (how == normalization::query_zscore) find_moments();
   }
 
-  /// Appends the rows of the query's documents to `entries` and their lengths to `sizes`.
+  /// Appends the rows of the query's documents to `entries`, and their lengths to `sizes`.
   void emit(std::vector<feature_value>& entries, std::size_t* sizes) const {
     for (std::size_t d = query_.begin; d < query_.end; ++d) {
       std::size_t const before = entries.size();
@@ -76,7 +76,7 @@ class query_normalizer {
     return missing_is_zero_ && std::isnan(entry.value) ? 0.0 : entry.value;
   }
 
-  /// Calls `see(column, value)` for every listed value that is present, documents in order.
+  /// Calls `see(column, value)` for every listed value that is present, in document order.
   template <class See>
   void for_each_present(See see) {
     for (std::size_t d = query_.begin; d < query_.end; ++d) {
@@ -151,7 +151,7 @@ class query_normalizer {
   query_group const& query_;
   bool missing_is_zero_;
   bool unlisted_is_zero_;
-  std::vector<column> columns_;  ///< features that some document of the query lists, ascending
+  std::vector<column> columns_;  ///< features that any document of the query lists, ascending
 };
 
 }  // namespace
@@ -214,7 +214,7 @@ struct query_values {
   }
   bool is_normalized() const {
     if (low == 0 && high == 1) return has_fraction;
-    constexpr double rounding = 0.01;  // files have some digits only
+    constexpr double rounding = 0.01;  // files have few digits
     auto const n = static_cast<double>(listed);
     double const mean = sum / n, variance = squares / n - mean * mean;
     return std::abs(mean) < rounding && std::abs(std::sqrt(std::max(variance, 0.0)) - 1) < rounding;

@@ -57,16 +57,16 @@ TEST(normalize, minmax_by_hand) {
   expect_row(zero, 0, {{1, 0}, {2, 1}, {3, nan}});
   expect_row(zero, 1, {{1, .5}, {2, 1}, {3, 0}});
   expect_row(zero, 2, {{1, 1}, {3, 1}});            // feature 2: 0 of 0 .. 5
-  expect_row(zero, 3, {{1, 0}, {2, 0}, {4, nan}});  // alone in its query: constant
+  expect_row(zero, 3, {{1, 0}, {2, 0}, {4, nan}});  // the only one in its query: constant
   dataset const missing = normalize({}, data, normalization::query_minmax, missing_values::item,
                                     unlisted_values::missing);
-  expect_row(missing, 0, {{1, 0}, {2, 0}, {3, nan}});  // feature 2 is 5 wherever it is
+  expect_row(missing, 0, {{1, 0}, {2, 0}, {3, nan}});  // feature 2 is 5 wherever it has a value
   expect_row(missing, 2, {{1, 1}, {3, 1}});
   dataset const read_as_zero =
       normalize({}, data, normalization::query_minmax, missing_values::zero, unlisted_values::zero);
   expect_row(read_as_zero, 0, {{1, 0}, {2, 1}, {3, 0}});
   expect_row(read_as_zero, 1, {{1, .5}, {2, 1}, {3, 1.0 / 3}});
-  // Unlisted is missing, and missing is 0: the same.
+  // Unlisted is missing, and missing is 0: the same result.
   dataset const both_as_zero = normalize({}, data, normalization::query_minmax,
                                          missing_values::zero, unlisted_values::missing);
   for (std::size_t d = 0; d < data.size(); ++d) {
@@ -114,8 +114,8 @@ TEST(normalize, none_copies) {
   EXPECT_TRUE(copy.document(1).empty());
 }
 
-/// Every query as a table, one feature at a time.
-/// Long because the definition is written out a second time beside the data that it is tried on.
+/// Compares every query with a table, one feature at a time. Long because the definition is written
+/// out independently, next to its test data.
 TEST(normalize, drawn_sets_against_a_table_and_any_number_of_threads) {
   random_engine engine(11);
   for (int round = 0; round < 24; ++round) {
@@ -184,7 +184,7 @@ TEST(normalize, drawn_sets_against_a_table_and_any_number_of_threads) {
 }
 
 TEST(normalized_within_queries, finds_features_that_normalize_made) {
-  // 1: anything; 2: 0 or 1; 3: missing in places; 4: the same everywhere.
+  // 1: any value; 2: 0 or 1; 3: sometimes missing; 4: constant.
   std::string text;
   for (int d = 0; d < 160; ++d)
     text += fmt::format("0 qid:{} 1:{} 2:{} 3:{} 4:7\n", d / 8, d * 37 % 101, d * 5 % 8 / 4,
@@ -197,10 +197,10 @@ TEST(normalized_within_queries, finds_features_that_normalize_made) {
     return features_normalized_within_queries(
         normalize(ctx, raw, how, missing_values::item, unlisted_values::zero));
   };
-  // A feature of two values looks the same before and after.
+  // A feature with two values has the same form before and after.
   EXPECT_EQ(made_by(normalization::query_minmax), (features{1, 3}));
   EXPECT_EQ(made_by(normalization::query_zscore), (features{1, 2, 3}));
-  // Nine queries are too few to tell.
+  // Nine queries are too few to decide.
   std::vector<std::size_t> few(72);
   std::iota(few.begin(), few.end(), std::size_t{0});
   EXPECT_TRUE(features_normalized_within_queries(

@@ -14,8 +14,8 @@ bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-/// For a number that std::from_chars calls out of range, which is 1e308 or more or 1e-323 or
-/// less: is it the large one? The power of ten of the first digit that is not 0 decides.
+/// For a number that std::from_chars reports as out of range (at least 1e308 or at most 1e-323):
+/// returns whether it is large, by the power of ten of the first nonzero digit.
 bool is_large(std::string_view digits) {
   std::size_t const e = std::min(digits.find_first_of("eE"), digits.size());
   std::string_view const mantissa = digits.substr(0, e);

@@ -14,8 +14,8 @@
 
 #include <fmt/format.h>
 
-// Whatever decides a value is an integer operation or one of + - * / sqrt on doubles, which IEEE
-// 754 fixes to the last bit.
+// All values depend only on integer operations and on + - * / sqrt of doubles, which IEEE 754
+// defines to the last bit.
 namespace rulerank::inline v0::datasets {
 
 namespace {
@@ -23,21 +23,21 @@ namespace {
 constexpr std::uint32_t most_features = 1U << 20;
 constexpr double decimals = 1e6;
 
-/// splitmix64 (Steele, Lea, Flood 2014): any state is a stream of its own.
+/// splitmix64 (Steele, Lea, Flood 2014): each state is an independent stream.
 class stream {
  public:
   explicit stream(std::uint64_t state) : state_(state) {}
   std::uint64_t next() { return mix(state_ += golden); }
   /// Uniform in [0, 1).
   double unit() { return static_cast<double>(next() >> 11) * 0x1p-53; }
-  /// Near normal, mean 0, variance 1: a sum of four uniform draws.
+  /// Approximately normal, mean 0, variance 1: a sum of four uniform numbers.
   double bell() {
     std::uint64_t const x = next();
     std::uint64_t const sum =
         (x & 0xffff) + ((x >> 16) & 0xffff) + ((x >> 32) & 0xffff) + (x >> 48);
     return (static_cast<double>(sum) - 131070.0) * (1.7320508075688772 / 65536.0);
   }
-  /// The key of the index-th stream below `key`.
+  /// Returns the key of the index-th stream derived from `key`.
   static std::uint64_t fork(std::uint64_t key, std::uint64_t index) {
     return mix(mix(key + golden) ^ (index * 0xd1342543de82ef95ULL + 1));
   }
@@ -68,15 +68,15 @@ enum class statistic {
   out_links
 };
 
-/// How one feature follows from a document's latent factors; the same for every seed.
+/// How a feature depends on a document's latent factors; the same for every seed.
 struct feature_model {
   statistic kind = statistic::tf;
   std::size_t field = 0;
-  double load = 0;   ///< of the latent factor
-  double noise = 0;  ///< of the feature's own; load^2 + noise^2 = 1
+  double load = 0;   ///< weight of the latent factor
+  double noise = 0;  ///< weight of the feature's own noise; load^2 + noise^2 = 1
 };
 
-/// How often a field holds a query term, and what its match consists of.
+/// The probability that a field contains a query term, and the components of its match.
 struct field_model {
   double presence = 0;
   double relevance = 0, topicality = 0, own = 0;  ///< squares sum to 1
@@ -126,11 +126,11 @@ model make_model(std::uint32_t features) {
   return m;
 }
 
-/// What all documents of a query share.
+/// The properties that all documents of a query share.
 struct query_model {
   std::uint64_t key = 0;
-  double richness = 1;  ///< times the mean share of relevant documents
-  double rounding = 0;  ///< in [0, 1): where a share of a document is rounded up
+  double richness = 1;  ///< factor on the mean share of relevant documents
+  double rounding = 0;  ///< in [0, 1): from this fraction on, a number of documents is rounded up
   double terms = 1;     ///< words in the query
   std::vector<double> presence;
 };
@@ -151,8 +151,8 @@ double at_least_0(double x) {
   return x > 0 ? x : 0;
 }
 
-/// A document's features before scaling, all 0 or more, as entries[0 .. features). Returns its
-/// relevance. Long because the formulas of all statistics are one switch.
+/// Generates a document's features before scaling, none negative, as entries[0 .. features).
+/// Returns its relevance. Long because the formulas of all statistics are one switch.
 double draw_document(model const& m, query_model const& query, std::size_t d,
                      std::vector<double>& scratch, feature_value* entries) {
   stream draw(stream::fork(query.key, d));
@@ -161,7 +161,7 @@ double draw_document(model const& m, query_model const& query, std::size_t d,
   std::size_t const fields = m.fields.size();
   scratch.resize(3 * fields);
   double* const match = scratch.data();  // the field's latent match
-  double* const found = match + fields;  // 1: it holds a query term
+  double* const found = match + fields;  // 1: it contains a query term
   double* const length = found + fields;
   for (std::size_t j = 0; j < fields; ++j) {
     field_model const& field = m.fields[j];
@@ -238,7 +238,7 @@ void scale(feature_value* entries, std::size_t n, std::size_t features) {
     }
 }
 
-/// The most relevant documents get the largest labels.
+/// Assigns the largest labels to the most relevant documents.
 void label(query_model const& query, std::span<double const> shares,
            std::span<double const> relevance, std::int32_t* labels) {
   std::size_t const n = relevance.size();
@@ -260,8 +260,8 @@ void label(query_model const& query, std::span<double const> shares,
   for (; done < n; ++done) labels[order[done]] = 0;
 }
 
-/// Numbers of documents of a subset's queries: one each, and the rest by drawn weights between a
-/// quarter of the mean and some three times it.
+/// Returns the numbers of documents of a subset's queries: one each, and the rest by random weights
+/// between a quarter of the mean and about three times the mean.
 std::vector<std::size_t> query_sizes_of(std::uint64_t seed, set_size const& subset,
                                         std::size_t first_query) {
   __extension__ using wide = unsigned __int128;
@@ -281,7 +281,7 @@ std::vector<std::size_t> query_sizes_of(std::uint64_t seed, set_size const& subs
   return sizes;
 }
 
-/// A query before it is drawn.
+/// A query before its documents are generated.
 struct plan {
   std::size_t number = 0;  ///< in the collection, from 0
   std::size_t size = 0;
@@ -292,8 +292,8 @@ std::vector<plan> plan_subsets(context const& ctx, sample_options const& options
   std::vector<plan> queries;
   for (std::size_t const subset : subsets) {
     if (subset >= options.subsets.size())
-      throw usage_error(
-          fmt::format("sample: there is no subset {} of {}", subset, options.subsets.size()));
+      throw usage_error(fmt::format("sample: found subset {}, expected less than {}", subset,
+                                    options.subsets.size()));
     std::size_t first = 0;
     for (std::size_t p = 0; p < subset; ++p) first += options.subsets[p].queries;
     for (std::size_t const size : query_sizes_of(ctx.seed, options.subsets[subset], first))
@@ -302,7 +302,7 @@ std::vector<plan> plan_subsets(context const& ctx, sample_options const& options
   return queries;
 }
 
-/// How many of the first queries have about that many entries, at least one query.
+/// Returns how many of the first queries have about `entries` entries, at least one query.
 std::size_t block_of(std::span<plan const> queries, std::size_t features, std::size_t entries) {
   std::size_t count = 0, sum = 0;
   while (count < queries.size() && (count == 0 || sum < entries))
@@ -310,7 +310,7 @@ std::size_t block_of(std::span<plan const> queries, std::size_t features, std::s
   return count;
 }
 
-/// Draws the planned queries into data, which ends where they begin.
+/// Generates the planned queries at the end of data.
 void draw_queries(context const& ctx, sample_options const& options, model const& m,
                   std::span<plan const> queries, dataset& data) {
   std::size_t const features = options.features;
@@ -342,15 +342,17 @@ void draw_queries(context const& ctx, sample_options const& options, model const
 
 void check(sample_options const& options) {
   if (options.features < 1 || options.features > most_features)
-    throw usage_error(
-        fmt::format("sample: {} features, expected 1 to {}", options.features, most_features));
+    throw usage_error(fmt::format("sample: found {} features, expected 1 to {}", options.features,
+                                  most_features));
   double sum = 0;
   for (double const share : options.label_shares) {
-    if (!(share >= 0)) throw usage_error("sample: a label's share is negative");
+    if (!(share >= 0))
+      throw usage_error("sample: found a negative share of a label, expected 0 or more");
     sum += share;
   }
-  if (!(sum > 0) || !std::isfinite(sum)) throw usage_error("sample: no label has a share");
-  if (options.subsets.empty()) throw usage_error("sample: there are no subsets");
+  if (!(sum > 0) || !std::isfinite(sum))
+    throw usage_error("sample: found no label with a share, expected at least one");
+  if (options.subsets.empty()) throw usage_error("sample: found no subsets, expected at least one");
   for (set_size const& subset : options.subsets)
     if (subset.queries < 1 || subset.documents < subset.queries)
       throw usage_error(fmt::format(
@@ -376,7 +378,7 @@ sample_options options_of(shape const& which) {
   options.features = which.features;
   options.label_shares.assign(which.label_shares.begin(), which.label_shares.end());
   options.folds = static_cast<std::size_t>(which.folds);
-  std::size_t const shared = which.folds == 1 ? 1 : 3;  // subsets that make the training set
+  std::size_t const shared = which.folds == 1 ? 1 : 3;  // subsets that form the training set
   for (std::size_t p = 0; p < shared; ++p)
     options.subsets.push_back(
         {which.train_documents * (p + 1) / shared - which.train_documents * p / shared,
@@ -389,33 +391,33 @@ sample_options options_of(shape const& which) {
 sample_options options_of(std::size_t documents, std::uint32_t features, std::size_t queries,
                           std::uint32_t labels, std::size_t folds) {
   if (folds == 2 || folds == 0)
-    throw usage_error(fmt::format("{} folds, expected 1 (one split) or at least 3", folds));
+    throw usage_error(fmt::format("found {} folds, expected 1 (one split) or at least 3", folds));
   if (labels < 1 || labels > 16)
-    throw usage_error(fmt::format("{} labels, expected 1 to 16", labels));
+    throw usage_error(fmt::format("found {} labels, expected 1 to 16", labels));
   std::size_t const subsets = folds == 1 ? 3 : folds;
   if (queries == 0) queries = std::max((documents + 99) / 100, subsets);
   if (queries < subsets)
-    throw usage_error(fmt::format("{}, expected at least {}, one a subset",
+    throw usage_error(fmt::format("found {}, expected at least {}, one for each subset",
                                   counted(queries, "query", "queries"), subsets));
   if (documents < queries)
-    throw usage_error(fmt::format("{}, expected at least {}, one a query",
+    throw usage_error(fmt::format("found {}, expected at least {}, one for each query",
                                   counted(documents, "document"), queries));
   constexpr std::size_t most_documents = std::size_t{1} << 40;
   if (documents > most_documents)
-    throw usage_error(fmt::format("{} documents, expected at most 2^40", documents));
+    throw usage_error(fmt::format("found {} documents, expected at most 2^40", documents));
   sample_options options;
   options.features = features;
   options.folds = folds;
   for (std::uint32_t l = 0; l < labels; ++l)
     options.label_shares.push_back(1.0 / static_cast<double>(std::uint64_t{1} << (2 * l)));
-  // Ends of the subsets, in fifths for one split; the queries decide, each subset has one at least.
+  // Ends of the subsets, in fifths for one split. Each subset has at least one query.
   std::vector<std::size_t> ends;
   for (std::size_t p = 1; p <= subsets; ++p)
     ends.push_back(folds == 1 ? std::array<std::size_t, 3>{3, 4, 5}[p - 1] : p);
   std::size_t const whole = ends.back();
   std::size_t documents_before = 0, queries_before = 0;
   for (std::size_t p = 0; p < subsets; ++p) {
-    std::size_t const left = subsets - 1 - p;  // subsets after this one
+    std::size_t const left = subsets - 1 - p;  // later subsets
     std::size_t const queries_until =
         std::clamp(queries * ends[p] / whole, queries_before + 1, queries - left);
     std::size_t const documents_until =

@@ -55,7 +55,7 @@ void expect_same(dataset const& a, dataset const& b) {
   }
 }
 
-/// The values of one feature (all features are listed).
+/// Returns the values of one feature (all features are listed).
 std::vector<double> column(dataset const& data, std::uint32_t feature) {
   std::vector<double> values;
   for (std::size_t d = 0; d < data.size(); ++d)
@@ -103,8 +103,8 @@ TEST(shape, names_are_found) {
   EXPECT_THROW(find_shape(""), usage_error);
 }
 
-// The bytes of a drawn set are a promise: figures are compared across machines and versions. A
-// change here must be wanted.
+// The bytes of a synthetic set are a promise: figures are compared across machines and versions. A
+// change here must be intentional.
 TEST(sample, bytes_never_change) {
   temporary_folder const folder;
   write_sample(seeded(42), options_of(300, 130, 12, 3, 3), folder / "drawn");
@@ -212,7 +212,7 @@ TEST(sample, looks_like_letor) {
   EXPECT_EQ(train.max_label(), 1);
   EXPECT_GT(label_share(train, 1), 0.005);
   EXPECT_LT(label_share(train, 1), 0.02);
-  // Values in [0, 1], each end taken by each feature, nowhere more than 85 % zeros.
+  // Values are in [0, 1], each feature reaches both ends, and at most 85 % are zeros.
   std::size_t many_zeros = 0, few_values = 0;
   std::vector<std::vector<double>> columns;
   for (std::uint32_t f = 1; f <= 59; ++f) {
@@ -226,7 +226,7 @@ TEST(sample, looks_like_letor) {
   }
   EXPECT_GE(many_zeros, 20U);
   EXPECT_GE(few_values, 10U);
-  // Statistics of one field go together, fields less so.
+  // Statistics of one field are highly correlated, those of different fields less so.
   EXPECT_GT(correlation(columns[20], columns[25]), 0.9);
   EXPECT_GT(correlation(columns[15], columns[20]), 0.6);
   double sum = 0, high = 0, pairs = 0;
@@ -256,7 +256,7 @@ TEST(sample, labels_follow_the_shares) {
   EXPECT_EQ(sample_documents(seeded(2), options).max_label(), 0);
 }
 
-/// Mean over queries of the share of pairs of unequal labels that the scores order rightly.
+/// Mean over queries of the share of pairs of unequal labels that the scores order correctly.
 double pair_accuracy(dataset const& data, std::vector<double> const& scores) {
   double sum = 0, queries = 0;
   for (query_group const& q : data.queries) {

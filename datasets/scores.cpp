@@ -32,13 +32,13 @@ std::uint64_t read_index(std::string const& name, std::uint64_t line, field cons
   return value;
 }
 
-/// CatBoost's header of its two columns, a document's number and its score.
+/// Recognizes CatBoost's header of two columns, a document's number and its score.
 bool is_catboost_header(std::vector<field> const& fields) {
   return fields.size() == 2 && (fields[0].text == "SampleId" || fields[0].text == "DocId") &&
          (fields[1].text == "RawFormulaVal" || fields[1].text == "Probability");
 }
 
-/// RankLib's qids and indices, line by line, against those of the documents.
+/// Compares RankLib's qids and indices, line by line, with those of the documents.
 void check_documents(score_list const& scores, dataset const& test,
                      std::span<std::size_t const> places) {
   struct document {
@@ -102,7 +102,7 @@ score_list read_scores(context const& ctx, std::string const& path) {
   });
   expect_unchanged(*text, scores.name);
   if (scores.values.empty())
-    throw error({scores.name, 1, 1}, "found no scores, expected a number a line");
+    throw error({scores.name, 1, 1}, "found no scores, expected a number on each line");
   return scores;
 }
 
@@ -125,7 +125,8 @@ std::vector<double> read_scores_of(context const& ctx, std::string const& path,
 
 std::string scores_text(dataset const& test, std::span<double const> scores) {
   if (scores.size() != test.size())
-    throw usage_error(fmt::format("{} for {}", counted(scores.size(), "score"),
+    throw usage_error(fmt::format("found {} for {}, expected as many",
+                                  counted(scores.size(), "score"),
                                   counted(test.size(), "document")));
   std::vector<std::size_t> const places = input_places(test);
   std::vector<double> in_input_order(scores.size());

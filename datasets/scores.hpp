@@ -9,38 +9,38 @@
 #include <string>
 #include <vector>
 
-// Threads: functions may be called from any number of threads at once; an object may be read by
-// several threads at once, or changed by one.
+// Threads: any thread may call these functions at any time. Several threads may read an object at
+// once, or one may change it.
 namespace rulerank::inline v0::datasets {
 
 /// A file of scores as read.
 struct score_list {
-  std::string name;                  ///< the path, for messages
-  std::vector<double> values;        ///< finite
-  std::vector<std::string> qids;     ///< RankLib's first column; empty for one number a line
-  std::vector<std::uint64_t> index;  ///< RankLib's second column, 0-based; empty likewise
+  std::string name;               ///< the path, for messages
+  std::vector<double> values;     ///< finite
+  std::vector<std::string> qids;  ///< RankLib's first column; empty for one number per line
+  /// RankLib's second column, 0-based; empty for one number per line.
+  std::vector<std::uint64_t> index;
   std::vector<std::uint64_t> line_numbers;
 };
 
-/// Reads one number a line, RankLib's three columns (qid, index within the query, score), or below
-/// its header CatBoost's two (number of the document from 0, which ascends, and score); plain,
-/// .gz or .zst, "-" for standard input; blank lines are passed over. Throws `error` with line and
-/// column for a number of columns other than the first line's, for what is not a number, for NaN
-/// and infinity, and for a file without scores.
+/// Reads one number per line, RankLib's three columns (qid, index within the query, score), or,
+/// after a header, CatBoost's two (ascending document number from 0, and score); plain, .gz or
+/// .zst, "-" for standard input; empty lines are ignored. Throws `error` with line and column for a
+/// number of columns that differs from the first line, for an invalid number, for NaN and infinity,
+/// and for a file without scores.
 score_list read_scores(context const& ctx, std::string const& path);
 
-/// The scores of a test set's documents, in its order.
-/// The file has them in the order of the test file's lines. Beyond `read_scores`, throws `error`
-/// when there are fewer or more scores than documents, and when RankLib's qids or indices are not
-/// those of the documents.
+/// Reads the scores of a test set's documents and returns them in its order. The file must be in
+/// the order of the test file's lines. Throws as `read_scores`, and `error` for fewer or more
+/// scores than documents, and if RankLib's qids or indices are not those of the documents.
 std::vector<double> read_scores_of(context const& ctx, std::string const& path,
                                    dataset const& test);
 
-/// Writes a test set's scores in the order of its file's lines, one number a line, the shortest
-/// that reads back as the same double. Throws `usage_error` when there are not as many scores as
-/// documents.
+/// Writes a test set's scores in the order of its file's lines, one number per line, the shortest
+/// that reads back as the same double. Throws `usage_error` if the numbers of scores and documents
+/// differ.
 void write_scores(dataset const& test, std::span<double const> scores, output_file& out);
-/// The same as text.
+/// Returns this text.
 std::string scores_text(dataset const& test, std::span<double const> scores);
 
 }  // namespace rulerank::datasets

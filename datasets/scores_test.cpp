@@ -23,7 +23,7 @@ class score_files : public ::testing::Test {
     write_file(path, text);
     return path;
   }
-  /// What is said of a file, without its path.
+  /// Returns the message about a file, without its path.
   std::string complaint(std::string_view text, dataset const* test = nullptr) {
     std::string const path = file(text);
     return complaint_of(path, [&] {
@@ -50,8 +50,8 @@ TEST_F(score_files, are_read) {
 
 TEST_F(score_files, are_refused_where_they_are_wrong) {
   input_and_message const rows[] = {
-      {"", ":1:1: found no scores, expected a number a line"},
-      {"\n \n", ":1:1: found no scores, expected a number a line"},
+      {"", ":1:1: found no scores, expected a number on each line"},
+      {"\n \n", ":1:1: found no scores, expected a number on each line"},
       {"1\n 2x\n", ":2:2: found '2x', expected a finite number as score"},
       {"1\nnan\n", ":2:1: found 'nan', expected a finite number as score"},
       {"-inf\n", ":1:1: found '-inf', expected a finite number as score"},
@@ -70,7 +70,7 @@ TEST_F(score_files, of_catboost) {
   EXPECT_EQ(read_scores(context{}, file(header + "0\t0.53\n1\t-0.2\n")).values,
             (std::vector<double>{0.53, -0.2}));
   input_and_message const rows[] = {
-      {header, ":1:1: found no scores, expected a number a line"},
+      {header, ":1:1: found no scores, expected a number on each line"},
       {header + "0\t1\n2\t1\n",
        ":3:1: found document 2, expected 1: scores in the order of the documents"},
       {header + "0\t1\t2\n", ":2:5: found 3 columns, expected 2 as on the lines before"},
@@ -119,7 +119,7 @@ TEST_F(score_files, keep_the_order_of_the_lines_when_queries_were_gathered) {
   EXPECT_EQ(read_scores_of(context{}, path, test), (std::vector<double>{1, 3, 2, 4}));
   write_file(path, "a 0 1\na 1 3\nb 0 2\nb 1 4\n");
   EXPECT_THROW(read_scores_of(context{}, path, test), error);
-  // The first line that is wrong is named, not the first document's.
+  // The message names the first faulty line, not that of the first document.
   EXPECT_EQ(complaint("a 0 1\na 1 3\nb 0 2\nb 1 4\n", &test).substr(0, 33),
             ":2:1: found qid 'a', expected 'b'");
   EXPECT_EQ(complaint("a 0 1\nb 7 2\na 7 3\nb 1 4\n", &test).substr(0, 31),

@@ -7,7 +7,8 @@ namespace rulerank::inline v0::datasets {
 
 namespace {
 
-// Relevant documents per judged document of each set: LETOR 3.0, MSLR-WEB10K, Yahoo! (set 2).
+// Shares of relevant documents among judged ones in each collection: LETOR 3.0, MSLR-WEB10K, Yahoo!
+// (set 2).
 constexpr double topic_2003[] = {0.9895, 0.0105};
 constexpr double page_2003[] = {0.9988, 0.0012};
 constexpr double topic_2004[] = {0.978, 0.022};
@@ -38,7 +39,7 @@ shape const& find_shape(std::string_view name) {
     known += known.empty() ? "" : ", ";
     known += s.name;
   }
-  throw usage_error("shape '" + std::string(name) + "' is not known, expected one of " + known);
+  throw usage_error("found shape '" + std::string(name) + "', expected one of " + known);
 }
 
 }  // namespace rulerank::datasets

@@ -20,8 +20,9 @@ namespace {
 
 void check_folds(std::size_t folds) {
   if (folds < 3)
-    throw usage_error(fmt::format("{}, expected at least 3: train, validation and test differ",
-                                  counted(folds, "fold")));
+    throw usage_error(fmt::format(
+        "found {}, expected at least 3, because training, validation and test set differ",
+        counted(folds, "fold")));
 }
 
 }  // namespace
@@ -41,7 +42,7 @@ std::vector<std::vector<std::size_t>> split_queries(context const& ctx, dataset 
   std::size_t const queries = data.queries.size();
   if (queries < options.folds)
     throw error({data.name, 1, 1},
-                fmt::format("found {}, expected at least {}, one a fold",
+                fmt::format("found {}, expected at least {}, one for each fold",
                             counted(queries, "query", "queries"), options.folds));
   std::vector<std::size_t> order(queries);
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -49,7 +50,7 @@ std::vector<std::vector<std::size_t>> split_queries(context const& ctx, dataset 
     random_engine engine(ctx.seed);
     shuffle(std::span(order), engine);
   }
-  // The first subsets get one more where the numbers do not divide.
+  // The first subsets get one query more if the numbers do not divide.
   std::vector<std::vector<std::size_t>> subsets(options.folds);
   auto next = order.begin();
   for (std::size_t p = 0; p < options.folds; ++p) {
@@ -89,7 +90,7 @@ std::vector<written_fold> write_folds(context const& ctx, dataset const& data,
                                       std::string const& folder, bool with_sha256) {
   std::uint64_t const total = data.size() * folds.size();
   std::uint64_t done = 0;
-  // Query by query: within one the order is that of the file.
+  // Query by query, each in file order.
   auto const write_set = [&](std::span<std::size_t const> documents, output_file& out) {
     set_size size;
     write_header(data, out);

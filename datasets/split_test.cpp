@@ -43,7 +43,7 @@ std::string fold_file(std::string const& folder, std::size_t fold, std::string c
   return content(fmt::format("{}/Fold{}/{}.txt", folder, fold + 1, name));
 }
 
-/// String qids, comments with several hashes, odd blanks, numbers that do not print back.
+/// String qids, comments with several hashes, unusual whitespace, numbers that do not print back.
 std::string odd_text(std::size_t queries) {
   random_engine engine(11);
   std::string text;
@@ -145,7 +145,7 @@ TEST(split_queries, refuses_what_cannot_be_split) {
   EXPECT_EQ(message_of([&] {
               split_queries({}, data, {5, true});
             }),
-            "few.txt:1:1: found 4 queries, expected at least 5, one a fold");
+            "few.txt:1:1: found 4 queries, expected at least 5, one for each fold");
 }
 
 TEST(write_split, writes_lines_verbatim_and_each_query_in_one_test_part) {

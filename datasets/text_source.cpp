@@ -73,7 +73,7 @@ class descriptor_owner {
   throw error({name, 0, 0}, std::string("cannot be read: ") + std::strerror(errno));
 }
 
-/// The descriptor of a path, and what the file is.
+/// The descriptor of a path, and its file's status.
 struct opened_file {
   explicit opened_file(std::string const& path)
       : descriptor(path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
@@ -81,7 +81,7 @@ struct opened_file {
     if (descriptor.get() < 0 || ::fstat(descriptor.get(), &about) != 0) cannot_read(name);
     if (S_ISDIR(about.st_mode)) throw error({name, 0, 0}, "is a folder, expected a file");
   }
-  /// Whether the file was written to or cut short since it was opened.
+  /// Returns whether the file was written or truncated since it was opened.
   bool changed() const noexcept {
     struct stat now {};
     return ::fstat(descriptor.get(), &now) != 0 || now.st_size != about.st_size ||
@@ -94,7 +94,7 @@ struct opened_file {
 
 class mapped_text final : public changeable_text {
  public:
-  /// Of an opened file that is not empty.
+  /// The opened file must not be empty.
   explicit mapped_text(std::unique_ptr<opened_file const> file)
       : file_(std::move(file)),
         begin_(::mmap(nullptr, size(), PROT_READ, MAP_PRIVATE, file_->descriptor.get(), 0)) {}
@@ -103,7 +103,7 @@ class mapped_text final : public changeable_text {
   }
   mapped_text(mapped_text const&) = delete;
   mapped_text& operator=(mapped_text const&) = delete;
-  /// False and errno: the system refused.
+  /// False, with errno set, if the system refused.
   bool is_mapped() const { return begin_ != MAP_FAILED; }
   std::string_view bytes() const noexcept override {
     return {static_cast<char const*>(begin_), size()};
@@ -116,7 +116,7 @@ class mapped_text final : public changeable_text {
   void* begin_;
 };
 
-/// Counts lines and columns of a text that passes by.
+/// Counts lines and columns of a text in sequence.
 class text_position {
  public:
   void pass(std::string_view text) {
@@ -139,17 +139,17 @@ struct text_stream::state {
   std::string name;
   stream_kind kind = stream_kind::text;
   std::string encoding{};
-  std::optional<opened_file> file{};  // when it is the stream's own
-  std::string raw;                    // what was read last
-  std::string text;                   // what it became, when compressed
+  std::optional<opened_file> file{};  // if the stream owns it
+  std::string raw;                    // the last bytes read
+  std::string text;                   // their decompressed text, if compressed
   std::unique_ptr<decompressor> archive;
   text_position reached;
   bool started = false;
   bool ended = false;
-  std::string damage;  // thrown once the text before it was handed out
-  std::uint64_t left = std::numeric_limits<std::uint64_t>::max();  // bytes to be read at most
+  std::string damage;  // thrown after the text before it was returned
+  std::uint64_t left = std::numeric_limits<std::uint64_t>::max();  // most bytes to read
 
-  /// Appends to `raw` what one read brings; false at the end.
+  /// Appends the bytes of one read to `raw`; returns false at the end.
   bool read_some() {
     std::size_t const most = std::min<std::uint64_t>(read_size, left);
     if (most == 0) return false;
@@ -215,7 +215,7 @@ text_stream text_stream::open(context const& ctx, std::string const& path, line_
   state& s = *stream.state_;
   if (::lseek(s.descriptor, static_cast<off_t>(part.begin), SEEK_SET) < 0) cannot_read(s.name);
   s.left = part.end - part.begin;
-  s.started = true;  // no archive begins in the middle
+  s.started = true;  // an archive never begins in the middle
   return stream;
 }
 text_stream::~text_stream() = default;
@@ -239,7 +239,7 @@ std::string_view text_stream::next() {
       while (!s.ended && s.raw.size() < magic_size) s.ended = !s.read_some();
       s.archive = make_decompressor(s.raw, s.kind, s.encoding);
       if (s.archive && s.ended) {
-        // Shorter than the magic bytes: decode what is there, then find it cut short.
+        // Shorter than the magic bytes: decodes them, then reports the truncation.
         s.ended = false;
         s.decompress();
         s.ended = true;
@@ -282,7 +282,7 @@ std::string read_file(std::string const& path, std::string_view expected) {
     text.resize(before + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
     if (got < 0 && errno == EINTR) got = 1;
   }
-  if (got < 0 && errno == EISDIR) fail("a folder");
+  if (got < 0 && errno == EISDIR) fail("found a folder");
   if (got < 0) fail(fmt::format("cannot be read: {}", std::strerror(errno)));
   std::string_view marked = text;
   remove_byte_order_mark(marked);
@@ -317,8 +317,9 @@ std::shared_ptr<text_source const> open_source(context const& ctx, std::string c
     for (std::string_view part = stream.next(); !part.empty(); part = stream.next()) text += part;
   } catch (std::bad_alloc const&) {
     std::size_t const size = std::exchange(text, {}).size();
-    throw error({name, 0, 0}, fmt::format("found more than {} of text, more than memory holds",
-                                          counted(size, "byte")));
+    throw error({name, 0, 0},
+                fmt::format("found more than {} of text, expected a text that memory holds",
+                            counted(size, "byte")));
   }
   if (path != "-" && S_ISREG(file->about.st_mode) && file->changed())
     throw error({name, 0, 0}, was_changed);
@@ -356,7 +357,7 @@ void read_from(opened_file const& file, std::string const& name, std::uint64_t b
 
 double expected_text_bytes(std::string const& path) {
   constexpr double unknown = 1e8;
-  constexpr double unpacked_a_byte = 4;  // LETOR's files give 4.5 to 4.8 bytes for one
+  constexpr double unpacked_a_byte = 4;  // LETOR's files have ratios of 4.5 to 4.8
   std::error_code none;
   if (path == "-" || !std::filesystem::is_regular_file(path, none)) return unknown;
   auto const bytes = std::filesystem::file_size(path, none);
@@ -377,7 +378,7 @@ std::optional<line_range> lines_of_process(std::string const& path, process_grou
     return true;
   });
   if (make_decompressor(magic)) return std::nullopt;
-  // Where a line begins from a byte on.
+  // Returns the beginning of the next line at or after a byte.
   auto const line_from = [&](std::uint64_t at) {
     if (at == 0) return at;
     std::uint64_t line = size;

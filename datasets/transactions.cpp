@@ -26,7 +26,7 @@ bool is_separator_blank(char c) {
   return c == ' ' || c == '\t' || c == '\r';
 }
 
-/// Reads the integers of a line behind `out`.
+/// Appends the integers of a line to `out`.
 void read_integers(char const* const begin, char const* const end, source_position const& line,
                    std::vector<std::uint32_t>& out) {
   for (char const* at = begin; at != end;) {
@@ -53,7 +53,7 @@ void read_integers(char const* const begin, char const* const end, source_positi
   }
 }
 
-/// Sorts what stands behind `begin` and drops what stands twice.
+/// Sorts the items from `begin` on and removes duplicates.
 void make_set(std::vector<std::uint32_t>& items, std::size_t begin) {
   auto const first = items.begin() + static_cast<std::ptrdiff_t>(begin);
   if (std::adjacent_find(first, items.end(), std::greater_equal<>()) == items.end()) return;
@@ -61,7 +61,7 @@ void make_set(std::vector<std::uint32_t>& items, std::size_t begin) {
   items.erase(std::unique(first, items.end()), items.end());
 }
 
-/// Items become their ranks among the distinct ones; what these are is returned.
+/// Replaces items by their ranks among the distinct items, which are returned.
 std::vector<std::uint32_t> rank(std::vector<std::uint32_t>& items) {
   std::uint32_t const largest = items.empty() ? 0 : *std::max_element(items.begin(), items.end());
   std::vector<std::uint32_t> distinct;
@@ -92,8 +92,8 @@ std::vector<std::uint32_t> rank(std::vector<std::uint32_t>& items) {
 
 namespace {
 
-/// Calls read_line(begin, end, position of the line, items) for each line of a file, which says
-/// whether it is a transaction.
+/// Calls read_line(begin, end, position of the line, items) for each line of a file; it returns
+/// whether the line is a transaction.
 template <class ReadLine>
 transactions read_lines(context const& ctx, std::string const& path, ReadLine&& read_line,
                         std::function<void(std::string const&)> const& warn = {}) {
@@ -114,18 +114,19 @@ transactions read_lines(context const& ctx, std::string const& path, ReadLine&& 
     begin = end + 1;
   }
   expect_unchanged(*text, read.name);
-  if (read.size() == 0) throw error({read.name, 1, 1}, "no transactions, expected one a line");
+  if (read.size() == 0)
+    throw error({read.name, 1, 1}, "found no transactions, expected one on each line");
   return read;
 }
 
-/// Names get numbers as they come.
+/// Numbers names in the order of their first occurrence.
 class name_numbers {
  public:
   std::uint32_t of(std::string_view name) {
     return numbers_.try_emplace(std::string(name), static_cast<std::uint32_t>(numbers_.size()))
         .first->second;
   }
-  /// The names in the order of their bytes; `place` says where each number's name went.
+  /// Returns the names in byte order; `place` gets the new index of each number.
   std::vector<std::string> sorted(std::vector<std::uint32_t>& place) const {
     std::vector<std::string> names;
     place.resize(numbers_.size());
@@ -148,10 +149,10 @@ bool begins_note(char const* begin, char const* end) {
   return begin != end && (*begin == '#' || *begin == '%' || *begin == '@');
 }
 
-/// Passes over lines that are no transactions, and blank ones right behind them.
+/// Skips lines that are no transactions, and empty lines directly after them.
 class passed_notes {
  public:
-  /// Whether a line is passed over, be it a note itself or not.
+  /// Returns whether a line is skipped, as a note or after one.
   bool take(bool is_note, char const* begin, char const* end, std::uint64_t line) {
     within_ = is_note || (within_ && is_blank_line(begin, end));
     if (within_ && count_++ == 0) first_ = line;
@@ -159,7 +160,7 @@ class passed_notes {
   }
   void report(std::string const& name, std::function<void(std::string const&)> const& warn) const {
     if (count_ > 0 && warn)
-      warn(fmt::format("{}:{}: passed over {} of comments, this one first", name, first_,
+      warn(fmt::format("{}:{}: left out {} of comments (this is the first)", name, first_,
                        counted(count_, "line")));
   }
 
@@ -174,7 +175,7 @@ class basket_lines {
  public:
   explicit basket_lines(char separator) : separator_(separator), by_blanks_(separator == ' ') {}
 
-  /// The cells of a line, without the empty ones after the last; valid until the next call.
+  /// Returns the cells of a line without trailing empty ones; valid until the next call.
   std::vector<basket_cell> const& cells(std::string_view line, source_position const& place) {
     cells_.clear();
     kept_.clear();
@@ -212,7 +213,7 @@ class basket_lines {
     for (;; ++at) {
       if (at == line.size())
         throw error({place.file, place.line, begin + 1},
-                    "found a quote that is not closed, expected another one on the line");
+                    "found a quote that is not closed, expected a second quote on the line");
       if (line[at] == '"' && (at + 1 == line.size() || line[at + 1] != '"')) break;
       if (line[at] == '"') ++at;
       name += line[at];
@@ -221,7 +222,7 @@ class basket_lines {
     while (at < line.size() && is_separator_blank(line[at]) && !ends(line[at])) ++at;
     if (at < line.size() && !ends(line[at]))
       throw error({place.file, place.line, at + 1},
-                  fmt::format("found {} behind a quote, expected a separator or the line's end",
+                  fmt::format("found {} after a quote, expected a separator or the line's end",
                               rulerank::quoted(line.substr(at, 1))));
     text = kept_.emplace_back(std::move(name));
     return at;
@@ -233,7 +234,7 @@ class basket_lines {
   std::list<std::string> kept_;
 };
 
-/// The meaning of a line that begins with `#`, `%` or `@`.
+/// Returns whether a line that begins with `#`, `%` or `@` is a note.
 bool is_basket_note(std::string_view line, source_position const& place,
                     basket_options const& options) {
   if (line.ends_with('\r')) line.remove_suffix(1);
@@ -245,8 +246,8 @@ bool is_basket_note(std::string_view line, source_position const& place,
                      : rest.empty() || is_separator_blank(rest[0]) || rest[0] == line[0];
   if (!is_clear)
     throw error({place.file, place.line, 1},
-                fmt::format("found {}, a comment or an item, expected --comments skip or "
-                            "--comments keep to say which",
+                fmt::format("found {}, which can be a comment or an item; expected --comments skip "
+                            "or --comments keep",
                             rulerank::quoted(line.substr(0, line.find_first_of(" \t,;")))));
   return true;
 }
@@ -293,7 +294,7 @@ class basket_reader {
   }
 
  private:
-  /// Whether the first line is a header that is passed over. Throws where items are expected.
+  /// Returns whether the first line is a header to skip. Throws if items are expected there.
   bool take_header(std::string_view line, std::vector<basket_cell> const& cells,
                    source_position const& place) {
     auto const columns = pair_columns_of(cells);
@@ -308,8 +309,8 @@ class basket_reader {
     if (is_table || is_header || separator != 0)
       throw error(
           {place.file, place.line, 1},
-          fmt::format("found the header {}, expected items; where a line is a basket's id and an "
-                      "item, expected --form pairs{}{}, and --skip-lines 1 passes over a header",
+          fmt::format("found the header {}, expected items; if a line is a basket's id and an "
+                      "item, use --form pairs{}{}; --skip-lines 1 leaves out a header",
                       rulerank::quoted(line.substr(0, line.find('\r'))), separator != 0 ? " " : "",
                       separator != 0 ? separator_option(separator) : ""));
     return false;
@@ -328,7 +329,7 @@ class basket_reader {
   static void expect_name(basket_cell const& cell, source_position const& place) {
     if (cell.text.empty())
       throw error({place.file, place.line, cell.column},
-                  "found no name, expected one between two separators");
+                  "found nothing between two separators, expected a name");
   }
 
   bool add_pair(std::string_view line, std::vector<basket_cell> const& cells,
@@ -340,9 +341,10 @@ class basket_reader {
           {place.file, place.line,
            cells.size() > columns_.cells ? cells[columns_.cells].column : 1},
           fmt::format("found {}, expected {}{}{}", counted(cells.size(), "cell"),
-                      columns_.cells == 2 ? "2: a basket's id and an item"
+                      columns_.cells == 2 ? "2 (a basket's id and an item)"
                                           : fmt::format("{} as in the header", columns_.cells),
-                      other != 0 ? ", as by " : "", other != 0 ? separator_option(other) : ""));
+                      other != 0 ? "; if they are split at another character, use " : "",
+                      other != 0 ? separator_option(other) : ""));
     }
     expect_name(cells[columns_.id], place);
     expect_name(cells[columns_.item], place);
@@ -361,10 +363,9 @@ class basket_reader {
     read.items.clear();
     read.row.assign(1, 0);
     if (options_.warn && baskets.size() > 1 && baskets.size() == of_line_.size())
-      options_.warn(
-          fmt::format("{}: no basket has two lines; where a cell holds several items, "
-                      "expected a line for each",
-                      read.name));
+      options_.warn(fmt::format(
+          "{}: no basket has two lines; if a cell holds several items, write a line for each",
+          read.name));
     for (auto const& items : baskets) {
       read.items.insert(read.items.end(), items.begin(), items.end());
       make_set(read.items, read.row.back());
@@ -382,7 +383,7 @@ class basket_reader {
   bool is_first_ = true;
 };
 
-/// Takes SPMF's `@ITEM=1=apple`; of other notes nothing is taken.
+/// Reads SPMF's `@ITEM=1=apple`; ignores other notes.
 void read_item_name(std::string_view line, source_position const& place,
                     std::unordered_map<std::uint32_t, std::string>& names) {
   constexpr std::string_view key = "@ITEM=";
@@ -401,7 +402,7 @@ void read_item_name(std::string_view line, source_position const& place,
                 fmt::format("found the name of item {} again, expected it once", item));
 }
 
-/// What the items of a feature stand for.
+/// Appends the names of a feature's items.
 void name_ranges(feature_cuts const& of, std::string const& feature, bool missing,
                  std::vector<std::string>& names) {
   for (std::size_t b = 0; b <= of.cuts.size(); ++b)
@@ -465,7 +466,8 @@ transactions transactions_of(binned_dataset const& data, discretizer const& fitt
     auto const of = std::find_if(fitted.features.begin(), fitted.features.end(),
                                  [&](auto const& c) { return c.feature == data.features[f]; });
     if (of == fitted.features.end())
-      throw usage_error(fmt::format("feature {} has no cuts", data.features[f]));
+      throw usage_error(
+          fmt::format("found feature {} without cuts, expected cuts", data.features[f]));
     name_ranges(*of, name_of(of->feature, fitted.names), data.has_missing_item[f], made.names);
   }
   std::map<std::int32_t, std::uint32_t> item_of_label;

@@ -12,17 +12,17 @@
 #include <string_view>
 #include <vector>
 
-// Threads: functions may be called from any number of threads at once; an object may be read by
-// several threads at once, or changed by one.
+// Threads: any thread may call these functions at any time. Several threads may read an object at
+// once, or one may change it.
 namespace rulerank::inline v0::datasets {
 
-/// Sets of items. Item ids run from 0; those of transaction t are
-/// `items[row[t] .. row[t + 1])`, ascending and distinct.
+/// Sets of items. Item ids begin at 0; those of transaction t are `items[row[t] .. row[t + 1])`,
+/// ascending and distinct.
 struct transactions {
   std::string name;                  ///< the path, for messages
   std::vector<std::size_t> row{0};   ///< [N + 1]
   std::vector<std::uint32_t> items;  ///< all transactions, one after the other
-  std::vector<std::string> names;    ///< of each item
+  std::vector<std::string> names;    ///< one per item
 
   std::size_t size() const noexcept { return row.empty() ? 0 : row.size() - 1; }
   std::span<std::uint32_t const> transaction(std::size_t t) const {
@@ -30,41 +30,43 @@ struct transactions {
   }
 };
 
-/// Reads FIMI's form: integers from 0 to 4294967295 separated by blanks, one transaction a line. An
-/// item that a line lists twice counts once; a line without items is a transaction. Ids follow the
-/// integers, which are the names. SPMF's lines that begin with `#`, `%` or `@` are no transactions,
-/// and blank lines right behind them neither; `@ITEM=1=apple` names an item. Throws `error` for
-/// anything else, for a table of 0 and 1 (as many in all lines, some twice), and for a file without
-/// lines. `warn` hears of text that is not UTF-8.
+/// Reads FIMI's format: integers from 0 to 4294967295 separated by spaces, one transaction per
+/// line. A duplicate item in a line counts once; a line without items is a transaction. Ids are in
+/// the order of the integers, which are the names. SPMF's lines that begin with `#`, `%` or `@` are
+/// no transactions, nor are empty lines directly after them; `@ITEM=1=apple` names an item. Throws
+/// `error` for anything else, for a table of 0 and 1 (equally many in all lines, with duplicates in
+/// some), and for a file without lines. `warn` receives a message if the text is not UTF-8.
 transactions read_fimi(context const& ctx, std::string const& path,
                        std::function<void(std::string const&)> const& warn = {});
 
 struct basket_options {
-  char separator = ' ';            ///< between names; a blank: any run of blanks
-  bool pairs = false;              ///< a line is a basket's id and one of its items, in any order
-  std::size_t skip_lines = 0;      ///< of the file's begin
-  std::optional<bool> comments{};  ///< lines that begin with `#`, `%` or `@`: whether they are none
+  char separator = ' ';            ///< between names; a space: any run of spaces and tabs
+  bool pairs = false;              ///< each line is a basket id and one of its items, in any order
+  std::size_t skip_lines = 0;      ///< lines to skip at the beginning of the file
+  std::optional<bool> comments{};  ///< whether lines that begin with `#`, `%` or `@` are comments
   std::function<void(std::string const&)> warn{};  ///< may be empty
 };
 
-/// Reads items by name: one transaction a line, names between blanks, or between `separator` with
-/// the blanks around them cut off. A name that begins with a double quote ends with one; within, a
-/// quote stands doubled. Separators at the end of a line are passed over. Ids follow the names in
-/// the order of their bytes. Comments are lines of `#` or `%` and a blank, and SPMF's of `@` and
-/// capitals, with blank lines right behind them; `warn` gets their number. Otherwise as read_fimi.
-/// Throws `error` for an empty name between others, a quote that is not closed, another line that
-/// begins with `#`, `%` or `@` where `comments` does not say what it is, a control character, lists
-/// in brackets, a header of usual names, a table of yes and no, and a file without lines. `warn`
-/// hears of lines that look like pairs or a table below a header, of other separators within items,
-/// of first items that number lines or items or end with ':', of items that all end with a number,
-/// and of `nan` and its like. Pairs may have a header of usual names, which may have more columns
-/// than those of ids and items; `warn` gets the others.
+/// Reads items by name: one transaction per line, names between spaces, or between `separator` and
+/// trimmed. A name that begins with a double quote ends with one; quotes inside are doubled.
+/// Separators at the end of a line are ignored. Ids are in byte order of the names. Lines that
+/// begin with `#` or `%` and a space are comments, as are SPMF's lines that begin with `@` and
+/// capitals, and empty lines directly after comments; `warn` reports their number. Otherwise as
+/// read_fimi.
+///
+/// Throws `error` for an empty name between others, an unclosed quote, any other line that begins
+/// with `#`, `%` or `@` unless `comments` decides, a control character, lists in brackets, a header
+/// of common names, a table of yes and no, and a file without lines. `warn` reports lines that look
+/// like pairs or a table with a header, other separators within items, first items that number
+/// lines or items or end with ':', items that all end with a number, and `nan` and similar values.
+/// Pairs may have a header of common names, with further columns besides ids and items, which
+/// `warn` reports.
 transactions read_baskets(context const& ctx, std::string const& path,
                           basket_options const& options = {});
 
-/// Documents as transactions: their items, named by feature and range (`12:[0.25,0.5)`,
-/// `12:missing`), and with `labels` one more for each label that occurs (`label=2`), behind the
-/// others. `fitted` is what made `data`.
+/// Converts documents to transactions: their items, named by feature and range (`12:[0.25,0.5)`,
+/// `12:missing`), and with `labels` one item for each label that occurs (`label=2`), after the
+/// others. `fitted` must be the discretizer that made `data`.
 transactions transactions_of(binned_dataset const& data, discretizer const& fitted, bool labels);
 
 }  // namespace rulerank::datasets

@@ -19,7 +19,7 @@ using testing_tools::input_and_message;
 
 using rows = std::vector<std::vector<std::string>>;
 
-/// The names of the items of each transaction.
+/// Returns the names of the items of each transaction.
 rows named(transactions const& data) {
   rows all;
   for (std::size_t t = 0; t < data.size(); ++t) {
@@ -51,15 +51,14 @@ TEST_F(transaction_files, fimi) {
 }
 
 TEST_F(transaction_files, faults_of_fimi) {
-  EXPECT_EQ(message_of(""), ":1:1: no transactions, expected one a line");
+  EXPECT_EQ(message_of(""), ":1:1: found no transactions, expected one on each line");
   std::string const expected = ", expected an item, an integer from 0 to 4294967295";
   input_and_message const rows[] = {
       {"1 2\n3 -4 5\n", ":2:3: found \"-4\"" + expected},
       {"1 2\n3 bread\n", ":2:3: found \"bread\"" + expected + "; --form baskets reads names"},
       {"1 0 1 1\n0 1 0 0\n",
-       ":1:1: found a table that says of each item whether it is in a basket, expected the items "
-       "of a "
-       "basket on a line"},
+       ":1:1: found a table with a column for each item, expected the items of a basket on each "
+       "line"},
       {"1 2.5\n", ":1:3: found \"2.5\"" + expected},
       {"4294967296\n", ":1:1: found \"4294967296\"" + expected},
       {"99999999999999999999999\n", ":1:1: found \"99999999999999999999999\"" + expected},
@@ -76,7 +75,7 @@ TEST_F(transaction_files, baskets) {
   EXPECT_EQ(named(read_baskets({}, file("10 9 2\n"))), (rows{{"10", "2", "9"}})) << "by bytes";
   EXPECT_EQ(complaint_of(folder_ / "in",
                          [&] { read_baskets({}, file("a,b\na, ,b\n"), {.separator = ','}); }),
-            ":2:4: found no name, expected one between two separators");
+            ":2:4: found nothing between two separators, expected a name");
   EXPECT_THROW(read_baskets({}, file("")), error);
 }
 
@@ -100,7 +99,7 @@ TEST_F(transaction_files, baskets_as_tools_write_them) {
   EXPECT_EQ(read("# a\n#\n\nx,y,,\n,\n\"a, \"\"b\"\"\" ,z,\r\n"),
             (rows{{"x", "y"}, {}, {"a, \"b\"", "z"}}));
   EXPECT_EQ(warnings, (std::vector<std::string>{
-                          folder_ / "in:1: passed over 3 lines of comments, this one first"}));
+                          folder_ / "in:1: left out 3 lines of comments (this is the first)"}));
   warnings.clear();
   EXPECT_EQ(read("1,a\n1,b\n2,a\n").size(), 3U);
   EXPECT_EQ(warnings.size(), 1U);
@@ -110,21 +109,20 @@ TEST_F(transaction_files, baskets_as_tools_write_them) {
   options = {.separator = ','};
   input_and_message const faults[] = {
       {"order,item\n1,a\n",
-       ":1:1: found the header \"order,item\", expected items; where a line is a basket's id and "
-       "an "
-       "item, expected --form pairs, and --skip-lines 1 passes over a header"},
+       ":1:1: found the header \"order,item\", expected items; if a line is a basket's id and an "
+       "item, use --form pairs; --skip-lines 1 leaves out a header"},
       {"a\n#b,c\n",
-       ":2:1: found \"#b\", a comment or an item, expected --comments skip or "
-       "--comments keep to say which"},
-      {"a,\"b\n", ":1:3: found a quote that is not closed, expected another one on the line"},
-      {"\"b\"c\n", ":1:4: found \"c\" behind a quote, expected a separator or the line's end"},
+       ":2:1: found \"#b\", which can be a comment or an item; expected --comments skip or "
+       "--comments keep"},
+      {"a,\"b\n", ":1:3: found a quote that is not closed, expected a second quote on the line"},
+      {"\"b\"c\n", ":1:4: found \"c\" after a quote, expected a separator or the line's end"},
   };
   auto const fault_of = [&](std::string const& text) {
     return complaint_of(folder_ / "in", [&] { read_baskets({}, file(text), options); });
   };
   expect_messages(faults, fault_of);
   options.pairs = true;
-  EXPECT_EQ(fault_of("1,a,b\n"), ":1:5: found 3 cells, expected 2: a basket's id and an item");
+  EXPECT_EQ(fault_of("1,a,b\n"), ":1:5: found 3 cells, expected 2 (a basket's id and an item)");
   options = {.skip_lines = 1, .comments = false};
   EXPECT_EQ(read("order item\n#b c\n"), (rows{{"#b", "c"}}));
 }
@@ -147,16 +145,19 @@ TEST_F(transaction_files, tables_with_an_item_a_line) {
   EXPECT_EQ(read("item,order_id\na,7\nb,7\n"), (rows{{"a", "b"}})) << "by name";
   EXPECT_EQ(warnings.size(), 0U);
   read("order,items\n1,\"a,b\"\n2,\"a,c\"\n");
-  EXPECT_EQ(warnings,
-            (std::vector<std::string>{in + ": no basket has two lines; where a cell holds "
-                                           "several items, expected a line for each"}));
+  EXPECT_EQ(
+      warnings,
+      (std::vector<std::string>{
+          in + ": no basket has two lines; if a cell holds several items, write a line for each"}));
   auto const fault_of = [&](std::string const& text) {
     return complaint_of(in, [&] { read_baskets({}, file(text), options); });
   };
   input_and_message const of_pairs[] = {
       {"order_id,day,item\n1,x\n", ":2:1: found 2 cells, expected 3 as in the header"},
       {"order_id,day,item\n1,x,a,b\n", ":2:7: found 4 cells, expected 3 as in the header"},
-      {"1;a\n", ":1:1: found 1 cell, expected 2: a basket's id and an item, as by --separator ';'"},
+      {"1;a\n",
+       ":1:1: found 1 cell, expected 2 (a basket's id and an item); if they are split at another "
+       "character, use --separator ';'"},
       {"['a', 'b']\n",
        ":1:1: found \"['a', 'b']\", a list in brackets, expected items between separators"},
   };
@@ -164,23 +165,24 @@ TEST_F(transaction_files, tables_with_an_item_a_line) {
   options = {};
   input_and_message const of_baskets[] = {
       {"Member_number,Date,itemDescription\n1,2,milk\n",
-       ":1:1: found the header \"Member_number,Date,itemDescripti...\", expected items; where a "
-       "line is a basket's id and an item, expected --form pairs --separator ',', and --skip-lines "
-       "1 passes over a header"},
+       ":1:1: found the header \"Member_number,Date,itemDescripti...\", expected items; if a line "
+       "is a basket's id and an item, use --form pairs --separator ','; --skip-lines 1 leaves out "
+       "a header"},
       {"{a,b}\n{c}\n",
        ":1:1: found \"{a,b}\", a list in brackets, expected items between "
        "separators"},
       {"1\n2 -1 3 -1 -2\n",
-       ":2:11: found -2 at the line's end, as in SPMF's sequences, expected items"},
+       ":2:11: found -2 at the end of the line, which is SPMF's form for sequences, expected items "
+       "alone"},
       {"bread milk eggs\nTrue False True\nfalse true true\n",
-       ":1:1: found a table that says of each item whether it is in a basket, expected the items "
-       "of a basket on a line"},
+       ":1:1: found a table with a column for each item, expected the items of a basket on each "
+       "line"},
       {"7 T F F\n8 F T T\n",
-       ":1:1: found a table that says of each item whether it is in a basket, expected the items "
-       "of a basket on a line"},
+       ":1:1: found a table with a column for each item, expected the items of a basket on each "
+       "line"},
   };
   expect_messages(of_baskets, fault_of);
-  EXPECT_EQ(fault_of("milk\n7z\x1c tea\n"), ":2:3: found a byte of 28, expected text");
+  EXPECT_EQ(fault_of("milk\n7z\x1c tea\n"), ":2:3: found a byte of value 28, expected text");
   EXPECT_EQ(read_baskets({}, file("yes no\nno yes\n")).size(), 2U) << "no word twice";
 }
 
@@ -194,34 +196,34 @@ TEST_F(transaction_files, odd_baskets_are_said) {
   };
   EXPECT_EQ(
       warned("tea\nbread,milk\nbread, eggs\n", ' '),
-      ":2: 2 lines with items that contain ',', this one first; --separator ',' cuts there\n");
+      ":2: 2 lines with items that contain ',' (this is the first); --separator ',' splits them\n");
   EXPECT_EQ(warned("\"bread, white\" milk\n", ' '), "");
-  EXPECT_EQ(warned("a;b\nc,d;e\n", ','),
-            ":1: 1 line with items that contain ';', this one first; --separator ';' cuts there\n");
+  EXPECT_EQ(
+      warned("a;b\nc,d;e\n", ','),
+      ":1: 1 line with items that contain ';' (this is the first); --separator ';' splits them\n");
   EXPECT_EQ(warned("a\tgreen tea\n", '\t'), "");
   EXPECT_EQ(warned("a,nan\nb,c,None\n", ','),
-            ": None is an item; where it means an empty cell, expected nothing there\n"
-            ": nan is an item; where it means an empty cell, expected nothing there\n");
+            ": None counts as an item; if it means an empty cell, leave the cell empty\n: nan "
+            "counts as an item; if it means an empty cell, leave the cell empty\n");
   EXPECT_EQ(warned("tea\ncaf\xe9\n", ' '),
-            ":2:4: found the byte E9, expected UTF-8; iconv -f NAME -t UTF-8 converts it\n");
+            ":2:4: found the byte E9, expected UTF-8; iconv -f NAME -t UTF-8 converts the file\n");
   EXPECT_EQ(warned("0,a,b\n1,a\n2,b,c\n", ','),
-            ": the first items number the lines: 0, 1, ...; where they are none, expected lines "
-            "without them\n");
+            ": the first items number the lines: 0, 1, ...; if they are not items, remove them\n");
   EXPECT_EQ(warned("4,citrus,bread,marg,soup\n1,milk,,,\n", ','),
-            ": the first items are the numbers of items behind them; where they are none, expected "
-            "lines without them\n");
+            ": the first items are the numbers of items that follow; if they are not items, remove "
+            "them\n");
   EXPECT_EQ(warned("T100: a b\nT200: b\n", ' '),
-            ": the first items end with ':'; where they are none, expected lines without them\n");
-  std::string const quantity = "; where that is a quantity, expected names alone\n";
+            ": the first items end with ':'; if they are not items, remove them\n");
+  std::string const quantity = "; if it is a quantity, remove it\n";
   EXPECT_EQ(warned("milk:2,bread:1\nmilk:1\n", ','),
             ": each item ends with a number, such as bread:1" + quantity);
   EXPECT_EQ(warned("1(0.5) 2(0.3)\n1(0.9)\n", ' '),
             ": each item ends with a number, such as 1(0.5)" + quantity);
   EXPECT_EQ(warned("a:1 b:x\n", ' '), "");
   EXPECT_EQ(warned("gender,age,city\nm,20,x\nf,?,x\n", ','),
-            ": all lines have 3 items, and no line has one of the first; where that is a header, "
-            "expected --skip-lines 1 and values with their columns' names, such as colour=red\n"
-            ": ? is an item; where it means an empty cell, expected nothing there\n");
+            ": all lines have 3 items, and no item of the first line occurs again; if it is a "
+            "header, use --skip-lines 1 and write each value with its column's name, such as "
+            "colour=red\n: ? counts as an item; if it means an empty cell, leave the cell empty\n");
   EXPECT_EQ(warned("a,b\nc,d\na,e\n", ','), "");
   EXPECT_EQ(named(read_baskets({}, file("green tea\tmilk\n"), {.separator = '\t'})),
             (rows{{"green tea", "milk"}}));

@@ -28,8 +28,8 @@ namespace {
 constexpr std::string_view comment_mark = "#";
 constexpr std::string_view id_blanks = " \t\r\n\v\f";
 
-// Titles of columns of judgments, as `plain_name` returns them; the first that is there is taken.
-// Those of documents are `document_id_titles`, or the last of these.
+// Titles of columns of judgments as results of `plain_name`; the first one present is used. Titles
+// of docids are `document_id_titles`, or the last of these.
 constexpr std::string_view query_titles[] = {"qid",   "queryid",   "topicid",
                                              "query", "querytext", "topic"};
 constexpr std::string_view other_document_titles[] = {"document", "doc"};
@@ -40,26 +40,27 @@ bool is_document_title(std::string_view title) {
   return is_one_of(title, document_id_titles) || is_one_of(title, other_document_titles);
 }
 
-/// Whether a line between blanks names the columns of judgments.
+/// Returns whether a line of words names the columns of judgments.
 bool is_header(std::vector<field> const& fields) {
   std::size_t const n = fields.size();
   return (n == 3 || n == 4) && is_one_of(fields[0].text, query_titles) &&
          is_document_title(fields[n - 2].text) && is_one_of(fields[n - 1].text, label_titles);
 }
 
-/// The end of an error message for a line that may be meant as a comment.
+/// Returns the end of an error message for a line that may be intended as a comment.
 std::string_view comment_hint(std::string_view first_word) {
   return first_word.starts_with(comment_mark) ? "; a comment begins with # and a blank" : "";
 }
 
-/// The first line of a text that says something.
+/// Returns the first line of a text that is neither empty nor a comment.
 std::string_view first_line(std::string_view text) {
   remove_byte_order_mark(text);
   text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
   return text.substr(0, text.find('\n'));
 }
 
-/// Calls `work(fields, line)` for each line that says something; returns whether there was one.
+/// Calls `work(fields, line)` for each line that is neither empty nor a comment; returns whether
+/// there was one.
 template <class Work>
 bool for_each_record(std::string_view text, Work&& work) {
   bool any = false;
@@ -73,13 +74,13 @@ bool for_each_record(std::string_view text, Work&& work) {
   return any;
 }
 
-/// Queries in the order of their first lines, each with the docnos seen.
+/// Queries in the order of their first lines, with the docnos of each so far.
 template <class Query>
 class query_table {
  public:
   explicit query_table(std::vector<Query>& queries) : queries_(queries) {}
 
-  /// The query of a line; throws when it has the docno already.
+  /// Returns the query of a line; throws if it already has the docno.
   Query& add(std::string const& file, std::uint64_t line, field const& qid, field const& docno) {
     if (queries_.empty() || queries_[last_].qid != qid.text) {
       auto const [at, is_new] = index_.try_emplace(std::string(qid.text), queries_.size());
@@ -107,7 +108,7 @@ class query_table {
 
 namespace {
 
-/// A whole number, which may be written with a point (3.0); false: it is none.
+/// Reads an integer, which may have a decimal point (3.0); returns false otherwise.
 bool read_grade(std::string_view text, std::int32_t& label) {
   std::string_view const digits = text.substr(text.starts_with('+') ? 1 : 0);
   auto const [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), label);
@@ -121,27 +122,27 @@ bool read_grade(std::string_view text, std::int32_t& label) {
   return true;
 }
 
-/// Whether a label or a rank begins with a letter, as in a header.
+/// Returns whether a label or a rank begins with a letter, as in a header.
 bool seems_title(field const& word) {
   return !word.text.empty() && std::isalpha(static_cast<unsigned char>(word.text.front())) != 0;
 }
 
-/// Throws for a label that is no whole number.
+/// Throws an error about a label that is no integer.
 [[noreturn]] void fail_label(std::string const& name, judgment_fields const& found) {
   double value = 0;
   bool const is_fraction =
       read_number(found.label.text, value) == number_kind::finite && value != std::trunc(value);
-  throw error(
-      {name, found.label_line, found.label.column},
-      fmt::format("found '{}', expected a whole number as label{}{}{}{}", found.label.text,
-                  found.columns, is_fraction ? "; evaluate --test reads fractional labels" : "",
-                  found.line == 1 && seems_title(found.qid) && seems_title(found.label)
-                      ? "; a header names columns such as qid, docid and rating"
-                      : "",
-                  comment_hint(found.qid.text)));
+  throw error({name, found.label_line, found.label.column},
+              fmt::format("found '{}', expected a whole number as label{}{}{}{}", found.label.text,
+                          found.columns,
+                          is_fraction ? "; `rulerank evaluate --test` reads fractional labels" : "",
+                          found.line == 1 && seems_title(found.qid) && seems_title(found.label)
+                              ? "; a header names columns such as qid, docid and rating"
+                              : "",
+                          comment_hint(found.qid.text)));
 }
 
-/// The columns that a header names.
+/// Returns the columns that a header names.
 judgment_columns columns_of(std::string_view header) {
   for (char const delimiter : {'\t', ',', ';'}) {
     record head;
@@ -176,7 +177,7 @@ judgment_columns columns_of(std::string_view header) {
   return {};
 }
 
-/// The judgments below a header. Cells are those of `records`, and as long.
+/// Reads the judgments after a header. Cells are those of `records`, and valid as long.
 std::size_t for_each_table_judgment(std::string_view text, std::string const& name,
                                     judgment_columns const& columns, std::list<std::string>& kept,
                                     std::function<void(judgment_fields const&)> const& take) {
@@ -241,7 +242,7 @@ std::size_t for_each_judgment(std::string_view text, std::string const& name,
                               judgment_columns const& columns, std::list<std::string>& kept,
                               std::function<void(judgment_fields const&)> const& take) {
   if (columns.delimiter != 0) return for_each_table_judgment(text, name, columns, kept, take);
-  std::size_t expected = 0;  // columns of every line
+  std::size_t expected = 0;  // number of columns of every line
   for_each_record(text, [&](std::vector<field> const& f, std::uint64_t line) {
     bool const first = expected == 0;
     if (first) expected = f.size() == 3 ? 3 : 4;
@@ -249,8 +250,8 @@ std::size_t for_each_judgment(std::string_view text, std::string const& name,
     if (f.size() != expected)
       throw error({name, line, f[std::min(expected, f.size() - 1)].column},
                   fmt::format("found {}, expected {}{}{}", counted(f.size(), "column"),
-                              expected == 4 ? "4: qid, iteration, docno, label"
-                                            : "3 as before: qid, docno, label",
+                              expected == 4 ? "4 (qid, iteration, docno, label)"
+                                            : "3 as on the first line (qid, docno, label)",
                               first || f[0].text.find_first_of(",;") != std::string_view::npos
                                   ? ", or the header of a table with a query, a document and a "
                                     "rating"
@@ -273,7 +274,7 @@ qrels read_qrels(context const& ctx, std::string const& path,
   qrels result;
   result.name = display_name(path);
   query_table<judged_query> table(result.queries);
-  std::list<std::string> kept;  // cells with quotes in them, and ids of texts
+  std::list<std::string> kept;  // cells with quotes, and ids from texts
   std::string_view text_id;     // the first of these
   for_each_judgment(text->bytes(), result.name, judgment_columns_of(text->bytes()), kept,
                     [&](judgment_fields const& found) {
@@ -287,7 +288,7 @@ qrels read_qrels(context const& ctx, std::string const& path,
                     });
   expect_unchanged(*text, result.name);
   if (result.queries.empty())
-    throw error({result.name, 1, 1}, "found no judgments, expected a line for each");
+    throw error({result.name, 1, 1}, "found no judgments, expected a line for each judgment");
   if (warn && !text_id.empty()) warn(text_id_note(result.name, text_id));
   for (judged_query& query : result.queries)
     std::sort(query.documents.begin(), query.documents.end(),
@@ -306,19 +307,20 @@ bool is_whole_number(std::string_view text) {
   return read_number(text, value) == number_kind::finite && value == std::trunc(value);
 }
 
-/// Throws for the first line of a run that is a header, or a table's.
+/// Throws if the first line of a run is a header, or belongs to a table.
 void expect_no_header(std::vector<field> const& f, std::string const& name, std::uint64_t line) {
   bool const is_table = f.size() < 3 && f[0].text.find_first_of(",;") != std::string_view::npos;
   bool const has_titles = f.size() >= 3 && is_one_of(f[0].text, query_titles) &&
                           seems_title(f.size() == 3 ? f[2] : f[f.size() > 4 ? 4 : 3]);
   if (is_table || has_titles)
     throw error({name, line, 1},
-                fmt::format("found {}, expected a run without a header, 6 words between blanks: "
-                            "qid, Q0, docno, rank, score, tag",
+                fmt::format("found {}, expected lines of a run: 6 words between blanks (qid, Q0, "
+                            "docno, rank, score, tag) and no header",
                             is_table ? "a table" : "a header"));
 }
 
-/// Throws where the words of a line are no run's: an id or a tag with a blank moves the others.
+/// Throws if the words of a line are not those of a run: a space in an id or a tag shifts the
+/// columns.
 void expect_run_words(std::vector<field> const& f, std::string const& name, std::uint64_t line) {
   std::size_t const n = f.size();
   if (n == 6 && f[3].text.find_first_not_of("0123456789") == f[3].text.npos) return;
@@ -330,26 +332,27 @@ void expect_run_words(std::vector<field> const& f, std::string const& name, std:
                             "docno, rank, score, tag",
                             f[3].text));
   throw error({name, line, f[3].column},
-              fmt::format("found '{}' as rank of {}, expected 6: qid, Q0, docno, rank, score, tag, "
-                          "without blanks in ids{}",
+              fmt::format("found '{}' as rank in a line of {}, expected 6 words (qid, Q0, docno, "
+                          "rank, score, tag) without blanks in ids{}",
                           f[3].text, counted(n, "word"), comment_hint(f[0].text)));
 }
 
-/// The line of MS MARCO's run form, qid, docno and rank: its rank.
+/// Returns the rank in a line of MS MARCO's run format, qid, docno and rank.
 std::uint32_t read_rank(std::string const& name, std::uint64_t line, field const& f) {
   std::uint32_t rank = 0;
   char const* const last = f.text.data() + f.text.size();
   auto const [end, status] = std::from_chars(f.text.data(), last, rank);
   if (status != std::errc{} || end != last || rank == 0)
-    throw error({name, line, f.column},
-                fmt::format("found '{}', expected a rank from 1 on as the third of 3 columns: qid, "
-                            "docno, rank",
-                            f.text));
+    throw error(
+        {name, line, f.column},
+        fmt::format(
+            "found '{}', expected a rank of 1 or more as the third of 3 columns (qid, docno, rank)",
+            f.text));
   return rank;
 }
 
-/// Throws where the third column of a run of three is no rank: a query has each once, and the
-/// first.
+/// Throws if the third column of a run with three columns is no rank: each query must have every
+/// rank once, beginning with the first.
 void expect_ranks(run const& read) {
   for (run_query const& query : read.queries) {
     std::vector<double> ranks;
@@ -357,12 +360,11 @@ void expect_ranks(run const& read) {
     std::sort(ranks.begin(), ranks.end());
     auto const again = std::adjacent_find(ranks.begin(), ranks.end());
     if (again != ranks.end() || ranks.front() != 1)
-      throw error(
-          {read.name, query.line, 0},
-          fmt::format("found {} {} in query '{}', expected the ranks 1, 2, ... as the third "
-                      "of 3 columns: qid, docno, rank",
-                      again != ranks.end() ? "twice the rank" : "as first rank",
-                      again != ranks.end() ? *again : ranks.front(), query.qid));
+      throw error({read.name, query.line, 0},
+                  fmt::format("found {} {} in query '{}', expected the ranks 1, 2, ... as the "
+                              "third of 3 columns (qid, docno, rank)",
+                              again != ranks.end() ? "twice the rank" : "as first rank",
+                              again != ranks.end() ? *again : ranks.front(), query.qid));
   }
 }
 
@@ -374,7 +376,7 @@ run read_run(context const& ctx, std::string const& path) {
   result.name = display_name(path);
   query_table<run_query> table(result.queries);
   std::string_view tag;
-  std::size_t columns = 0;  // of the first line: 3 or any others
+  std::size_t columns = 0;  // number of columns of the first line: 3 or any other
   bool const any = for_each_record(text->bytes(), [&](std::vector<field> const& f,
                                                       std::uint64_t line) {
     if (columns == 0) expect_no_header(f, result.name, line);
@@ -382,8 +384,8 @@ run read_run(context const& ctx, std::string const& path) {
     if (columns == 3 ? f.size() != 3 : f.size() < 6)
       throw error({result.name, line, f.back().column},
                   fmt::format("found {}, expected {}{}", counted(f.size(), "column"),
-                              columns == 3 ? "3 as before: qid, docno, rank"
-                                           : "6: qid, Q0, docno, rank, score, tag",
+                              columns == 3 ? "3 as on the first line (qid, docno, rank)"
+                                           : "6 (qid, Q0, docno, rank, score, tag)",
                               comment_hint(f[0].text)));
     if (columns == 3) {
       double const rank = read_rank(result.name, line, f[2]);
@@ -399,7 +401,8 @@ run read_run(context const& ctx, std::string const& path) {
     tag = f[5].text;
   });
   expect_unchanged(*text, result.name);
-  if (!any) throw error({result.name, 1, 1}, "found no documents, expected a line for each");
+  if (!any)
+    throw error({result.name, 1, 1}, "found no documents, expected a line for each document");
   if (columns == 3) expect_ranks(result);
   result.tag = tag;
   return result;
@@ -412,10 +415,11 @@ run_ids distinct_ids(dataset const& data, std::function<void(std::string const&)
     for (std::size_t d = query.begin; d < query.end; ++d) {
       std::string const docid = data.docid(d);
       if (seen.insert(docid).second) continue;
-      error const what({data.name, place_of(data, d).line},
-                       fmt::format("found docid '{}' of query '{}' again, the run names documents "
-                                   "by query and line instead",
-                                   docid, query.qid));
+      error const what(
+          {data.name, place_of(data, d).line},
+          fmt::format(
+              "found docid '{}' of query '{}' again, so the run names documents by query and line",
+              docid, query.qid));
       if (warn) warn(what.what());
       return run_ids::line;
     }
@@ -435,7 +439,7 @@ std::string id_of_text(std::string_view text) {
 }
 
 std::string text_id_note(std::string_view file, std::string_view id) {
-  return fmt::format("{}: ids of queries have %20 for a blank, as {}", file, id);
+  return fmt::format("{}: wrote %20 for each blank in ids of queries, such as {}", file, id);
 }
 
 bool is_run_column(std::string_view text) {

@@ -23,7 +23,7 @@ class trec_files : public ::testing::Test {
     write_file(path, text);
     return path;
   }
-  /// What is said of a file, without its path.
+  /// Returns the message about a file, without its path.
   template <class Read>
   std::string complaint(std::string_view text, Read&& read) {
     std::string const path = file(text);
@@ -71,7 +71,8 @@ TEST_F(trec_files, qrels_with_headers) {
       {"qid,docid,rating,relevance\n1,a,2,0\n",
        ":1:18: found the columns rating and relevance, expected one column of labels"},
       {"query,docid,Judge 1,Judge 2\n1,a,1,2\n",
-       ":2:1: found 1 column, expected 3 as before: qid, docno, label, or the header of a table "
+       ":2:1: found 1 column, expected 3 as on the first line (qid, docno, label), or the header "
+       "of a table "
        "with a query, a document and a rating"},
       {"who 0 what grade\n1 0 a 1\n",
        ":1:12: found 'grade', expected a whole number as label; a header names columns such as "
@@ -145,7 +146,8 @@ TEST_F(trec_files, qrels_with_the_header_of_beir) {
       {header + header,
        ":2:20: found 'score', expected a whole number as label, the third of 3 columns or the "
        "fourth of 4"},
-      {header + "1 0 a 1\n", ":2:7: found 4 columns, expected 3 as before: qid, docno, label"},
+      {header + "1 0 a 1\n",
+       ":2:7: found 4 columns, expected 3 as on the first line (qid, docno, label)"},
   };
   expect_messages(rows, [&](std::string const& text) { return complaint(text, read); });
 }
@@ -168,9 +170,9 @@ TEST_F(trec_files, qrels_are_refused_where_they_are_wrong) {
   input_and_message const rows[] = {
       {"", ":1:1: found no judgments, expected a line for each"},
       {"# none\n", ":1:1: found no judgments, expected a line for each"},
-      {"#none\n", ":1:1: found 1 column, expected 4: qid, iteration, docno, label, ..."},
+      {"#none\n", ":1:1: found 1 column, expected 4 (qid, iteration, docno, label), ..."},
       {"1 0 a 1\n#judged by me\n",
-       ":2:12: found 3 columns, expected 4: qid, iteration, docno, label; a comment begins with # "
+       ":2:12: found 3 columns, expected 4 (qid, iteration, docno, label); a comment begins with # "
        "and a blank"},
       {"#qid 0 docno label\n1 0 a 1\n",
        ":1:14: found 'label', expected a whole number as label; a comment begins with # and a "
@@ -181,10 +183,11 @@ TEST_F(trec_files, qrels_are_refused_where_they_are_wrong) {
       {"1 0 a\n",
        ":1:5: found 'a', expected a whole number as label, the third of 3 columns or the fourth "
        "of 4"},
-      {"1 0\n", ":1:3: found 2 columns, expected 4: qid, iteration, docno, label, ..."},
-      {"1 0 a 1\n1 0 2\n", ":2:5: found 3 columns, expected 4: qid, iteration, docno, label"},
-      {"1 a 1\n1 0 b 1\n", ":2:7: found 4 columns, expected 3 as before: qid, docno, label"},
-      {"1 0 a 1\n1 0 b 1 x\n", ":2:9: found 5 columns, expected 4: qid, iteration, docno, label"},
+      {"1 0\n", ":1:3: found 2 columns, expected 4 (qid, iteration, docno, label), ..."},
+      {"1 0 a 1\n1 0 2\n", ":2:5: found 3 columns, expected 4 (qid, iteration, docno, label)"},
+      {"1 a 1\n1 0 b 1\n",
+       ":2:7: found 4 columns, expected 3 as on the first line (qid, docno, label)"},
+      {"1 0 a 1\n1 0 b 1 x\n", ":2:9: found 5 columns, expected 4 (qid, iteration, docno, label)"},
       {"1 0 a 1.5\n",
        ":1:7: found '1.5', expected a whole number as label; evaluate --test reads fractional "
        "labels"},
@@ -210,19 +213,19 @@ TEST_F(trec_files, runs_are_refused_where_they_are_wrong) {
   auto const read = [](context const& ctx, std::string const& path) { read_run(ctx, path); };
   input_and_message const rows[] = {
       {"\n", ":1:1: found no documents, expected a line for each"},
-      {"1 Q0 a 1 2\n", ":1:10: found 5 columns, expected 6: qid, Q0, docno, rank, score, tag"},
+      {"1 Q0 a 1 2\n", ":1:10: found 5 columns, expected 6 (qid, Q0, docno, rank, score, tag)"},
       {"1 Q0 a 9.5 1 t\n",
        ":1:8: found '9.5' as rank, expected a whole number; the columns are qid, "
        "Q0, docno, rank, score, tag"},
       {"qid,docno,score\n1,a,2\n",
-       ":1:1: found a table, expected a run without a header, 6 words "
-       "between blanks: qid, Q0, docno, rank, score, tag"},
+       ":1:1: found a table, expected lines of a run: 6 words between blanks (qid, Q0, docno, "
+       "rank, score, tag) and no header"},
       {"qid Q0 docno rank score tag\n1 Q0 a 1 2 t\n",
-       ":1:1: found a header, expected a run without a header, 6 words between blanks: qid, Q0, "
-       "docno, rank, score, tag"},
+       ":1:1: found a header, expected lines of a run: 6 words between blanks (qid, Q0, docno, "
+       "rank, score, tag) and no header"},
       {"query_id\tdoc_id\tscore\n1\ta\t2\n",
-       ":1:1: found a header, expected a run without a header, 6 words between blanks: qid, Q0, "
-       "docno, rank, score, tag"},
+       ":1:1: found a header, expected lines of a run: 6 words between blanks (qid, Q0, docno, "
+       "rank, score, tag) and no header"},
       {"1 Q0 a 1 x t\n", ":1:10: found 'x', expected a finite number as score"},
       {"1 Q0 a 1 nan t\n", ":1:10: found 'nan', expected a finite number as score"},
       {"1 Q0 a 1 2 t\n1 Q0 b 1 2 t\n1 Q0 a 1 2 t\n",
@@ -238,14 +241,16 @@ TEST_F(trec_files, runs_of_three_columns_have_ranks) {
   auto const read = [](context const& ctx, std::string const& path) { read_run(ctx, path); };
   input_and_message const rows[] = {
       {"q d 12.5\n",
-       ":1:5: found '12.5', expected a rank from 1 on as the third of 3 columns: qid, docno, rank"},
+       ":1:5: found '12.5', expected a rank of 1 or more as the third of 3 columns (qid, docno, "
+       "rank)"},
       {"q d 2\nq e 3\n",
-       ":1:1: found as first rank 2 in query 'q', expected the ranks 1, 2, ... as "
-       "the third of 3 columns: qid, docno, rank"},
+       ":1:1: found as first rank 2 in query 'q', expected the ranks 1, 2, ... as the third of 3 "
+       "columns (qid, docno, rank)"},
       {"q d 1\nq e 1\n",
-       ":1:1: found twice the rank 1 in query 'q', expected the ranks 1, 2, ... "
-       "as the third of 3 columns: qid, docno, rank"},
-      {"q d 1\nq Q0 e 2 1 t\n", ":2:12: found 6 columns, expected 3 as before: qid, docno, rank"},
+       ":1:1: found twice the rank 1 in query 'q', expected the ranks 1, 2, ... as the third of 3 "
+       "columns (qid, docno, rank)"},
+      {"q d 1\nq Q0 e 2 1 t\n",
+       ":2:12: found 6 columns, expected 3 as on the first line (qid, docno, rank)"},
   };
   expect_messages(rows, [&](std::string const& text) { return complaint(text, read); });
 }
@@ -253,12 +258,12 @@ TEST_F(trec_files, runs_of_three_columns_have_ranks) {
 TEST_F(trec_files, an_id_with_a_blank_is_found) {
   auto const read = [](context const& ctx, std::string const& path) { read_run(ctx, path); };
   std::string const expected =
-      ", expected 6: qid, Q0, docno, rank, score, tag, without blanks in ids";
+      ", expected 6 words (qid, Q0, docno, rank, score, tag) without blanks in ids";
   input_and_message const rows[] = {
       {"q Q0 a 1 2 t\nq Q0 New York 1 12.5 t\n",
-       ":2:10: found 'York' as rank of 7 words" + expected},
-      {"q Q0 Catch 22 1 12.5 t\n", ":1:12: found '22' as rank of 7 words" + expected},
-      {"q Q0 New York 1 12.5\n", ":1:10: found 'York' as rank of 6 words" + expected},
+       ":2:10: found 'York' as rank in a line of 7 words" + expected},
+      {"q Q0 Catch 22 1 12.5 t\n", ":1:12: found '22' as rank in a line of 7 words" + expected},
+      {"q Q0 New York 1 12.5\n", ":1:10: found 'York' as rank in a line of 6 words" + expected},
   };
   expect_messages(rows, [&](std::string const& text) { return complaint(text, read); });
 }
@@ -295,9 +300,9 @@ TEST_F(trec_files, texts_of_queries_in_judgments_are_ids_as_in_feature_tables) {
   ASSERT_EQ(q.queries.size(), 3U);
   EXPECT_EQ(q.queries[0].qid, "red%20shoes");
   EXPECT_EQ(q.queries[1].qid, "blue%0Ashoes");
-  EXPECT_EQ(
-      warnings,
-      (std::vector<std::string>{path + ": ids of queries have %20 for a blank, as blue%0Ashoes"}));
+  EXPECT_EQ(warnings,
+            (std::vector<std::string>{
+                path + ": wrote %20 for each blank in ids of queries, such as blue%0Ashoes"}));
 }
 
 TEST_F(trec_files, a_ranking_becomes_a_run) {
@@ -341,10 +346,9 @@ TEST_F(trec_files, a_docid_twice_in_a_query_gives_way_to_lines) {
   run_ids const ids =
       distinct_ids(data, [&](std::string const& what) { warnings.push_back(what); });
   ASSERT_EQ(warnings.size(), 1U);
-  EXPECT_EQ(
-      warnings[0],
-      "test.txt:5:1: found docid 'x' of query 'b' again, the run names documents by query and "
-      "line instead");
+  EXPECT_EQ(warnings[0],
+            "test.txt:5:1: found docid 'x' of query 'b' again, so the run names documents by query "
+            "and line");
   EXPECT_EQ(written(data, scores, {.ids = ids}),
             "a Q0 a-1 1 1 mine\n"
             "b Q0 b-6 1 5 mine\n"
@@ -359,7 +363,7 @@ TEST_F(trec_files, docids_stay_where_they_are_distinct_in_each_query) {
                         [](std::string const& what) { ADD_FAILURE() << what; });
   };
   EXPECT_EQ(ids("1 qid:a 1:1 # docid = x\n1 qid:b 1:1 # docid = x\n0 qid:b 1:1\n"), run_ids::docid);
-  // What stands for an absent docid may be another document's.
+  // The replacement for an absent docid may be the docid of another document.
   dataset const odd = parse_svmlight(context{}, "1 qid:a 1:1 # docid = a-2\n0 qid:a 1:1\n", "t");
   EXPECT_EQ(distinct_ids(odd, {}), run_ids::line);
 }

@@ -7,20 +7,20 @@ namespace rulerank::inline v0::datasets {
 
 namespace {
 
-/// n ln(n / (N w)), 0 for an empty bin.
+/// Returns n ln(n / (N w)), or 0 for an empty bin.
 double log_likelihood(std::uint64_t n, double total, double width) {
   if (n == 0) return 0;
   double const count = static_cast<double>(n);
   return count * std::log(count / (total * width));
 }
 
-/// A bin of the tube: [from, to) holding the distinct values first .. last - 1, and its best cut.
+/// A bin of the tube: [from, to) with the distinct values first .. last - 1, and its best cut.
 struct tube_bin {
   double from = 0, to = 0;
   std::size_t first = 0, last = 0;
   double gain = 0;  ///< of the best cut; 0: there is none
   double cut = 0;
-  std::size_t middle = 0;  ///< the first distinct value on the cut's right side
+  std::size_t middle = 0;  ///< the first distinct value to the right of the cut
 };
 
 constexpr double least_gain = 1e-9;
@@ -74,7 +74,7 @@ class tube {
   }
 
   void find_cut(tube_bin& bin) const {
-    if (bin.first == bin.last) return;  // an empty bin gains nothing
+    if (bin.first == bin.last) return;  // an empty bin has no gain
     double const parent = log_likelihood(documents(bin.first, bin.last), total_, bin.to - bin.from);
     auto const consider = [&](double cut, std::size_t middle) {
       if (!(cut > bin.from && cut < bin.to)) return;
@@ -93,7 +93,7 @@ class tube {
       if (i > 0) below = std::max(below, midpoint(values_[i - 1], value));
       double above = value + margin_;
       if (i + 1 < values_.size()) above = std::min(above, midpoint(value, values_[i + 1]));
-      // Next to each other in double, two values have no cut between them but the larger one.
+      // If two values are adjacent doubles, the only cut between them is the larger one.
       consider(below, i > bin.first && below <= values_[i - 1] ? i - 1 : i);
       consider(above, above <= value ? i : i + 1);
     }

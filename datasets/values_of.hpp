@@ -10,14 +10,14 @@
 
 namespace rulerank::inline v0::datasets {
 
-/// What a feature has in a document that does not list it: 0, or NaN where it is missing.
+/// Returns the value of an unlisted feature: 0, or NaN if it is missing.
 inline double unlisted_value(missing_values missing, unlisted_values unlisted) {
   bool const misses = unlisted == unlisted_values::missing && missing != missing_values::zero;
   return misses ? std::numeric_limits<double>::quiet_NaN() : 0;
 }
 
-/// Calls visit(k, value) for the k-th feature of `features`, ascending, in turn; NaN: the document
-/// `row` misses it.
+/// Calls visit(k, value) for the k-th feature of `features`, ascending; NaN if the document `row`
+/// lacks it.
 template <class Visit>
 void for_each_value(std::span<feature_value const> row, std::span<std::uint32_t const> features,
                     double unlisted, Visit visit) {

@@ -1,5 +1,5 @@
 #pragma once
-// Dense vectors: matrices of numbers, a row a vector, and the files that hold them.
+// Dense vectors: matrices of numbers with one vector per row, and their files.
 
 #include "core/context.hpp"
 #include "datasets/dataset.hpp"
@@ -20,20 +20,20 @@ namespace rulerank::inline v0 {
 class output_file;
 }  // namespace rulerank
 
-// Threads: functions may be called from any number of threads at once; an object may be read by
-// several threads at once, or changed by one.
+// Threads: any thread may call these functions at any time. Several threads may read an object at
+// once, or one may change it.
 namespace rulerank::inline v0::datasets {
 
-/// What a value of a vector is.
+/// The type of a vector's values.
 enum class element : std::uint8_t { float32, float16, bfloat16, int8, uint8, int32, float64 };
 
 struct named_element {
   element which;
-  std::string_view name;  ///< as users know it: f32, f16, bf16, i8, u8, i32, f64
-  std::size_t bytes;      ///< of a value
+  std::string_view name;  ///< in options and messages: f32, f16, bf16, i8, u8, i32, f64
+  std::size_t bytes;      ///< per value
 };
 
-/// All of them.
+/// Lists all element types.
 std::span<named_element const> elements();
 std::string_view name_of(element which);
 std::size_t bytes_of(element which);
@@ -43,12 +43,12 @@ struct float16 {
   std::uint16_t bits = 0;
 
   float16() = default;
-  /// The nearest one, of two equally near ones the even one; infinity from 65520 on.
+  /// Rounds to nearest, ties to even; infinity from 65520 on.
   explicit float16(double value);
   /// Exact.
   explicit operator float() const {
     std::uint32_t const magnitude = (bits & 0x7fffU) << 13;
-    // The exponent begins at -14, a float's at -126; what is subnormal is scaled as well.
+    // The exponent begins at -14, that of a float at -126; subnormal values are scaled, too.
     auto const scaled = std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude) * 0x1p112F);
     bool const finite = magnitude < (0x1fU << 23);
     return std::bit_cast<float>((bits & 0x8000U) << 16 |
@@ -61,7 +61,7 @@ struct bfloat16 {
   std::uint16_t bits = 0;
 
   bfloat16() = default;
-  /// The nearest one, of two equally near ones the even one; infinity beyond the largest.
+  /// Rounds to nearest, ties to even; infinity beyond the largest value.
   explicit bfloat16(double value);
   /// Exact.
   explicit operator float() const {
@@ -69,7 +69,7 @@ struct bfloat16 {
   }
 };
 
-/// The element whose values are a type of C++.
+/// Returns the element type for a C++ type.
 template <class T>
 constexpr element element_of() {
   if constexpr (std::is_same_v<T, float>) {
@@ -91,23 +91,22 @@ constexpr element element_of() {
 }
 
 enum class rounding : std::uint8_t {
-  exact,    ///< a value that the other type has not is an error
-  nearest,  ///< of a floating type: the nearest value, of two equally near ones the even one
+  exact,    ///< a value that the other type cannot represent is an error
+  nearest,  ///< floating types round to nearest, ties to even
 };
 
-/// A dense matrix, a row a vector: rows follow each other without gaps, values are as this machine
-/// has them. What holds the memory (an array, a file's text or mapping) is shared by copies and
-/// parts. The data begins at a multiple of a value's size, where it was copied at a multiple of 64.
+/// A dense matrix with one vector per row: rows are contiguous, values in the machine's format.
+/// Copies and parts share the owner of the memory (an array, or a file's text or mapping). The data
+/// is aligned to the size of a value; copied data is aligned to 64 bytes.
 class vectors {
  public:
-  /// None.
+  /// Empty.
   vectors() = default;
-  /// Memory that `owner` keeps alive; with an empty one that is up to the caller. `name` stands in
-  /// messages. `usage_error` where rows have no values, or the data is not at a multiple of a
-  /// value's size.
+  /// Refers to memory that `owner` keeps alive, or the caller if it is null. `name` is used in
+  /// messages. Throws `usage_error` for rows without values and for misaligned data.
   vectors(element type, void const* data, std::size_t rows, std::size_t dimensions,
           std::shared_ptr<void const> owner = nullptr, std::string name = "vectors");
-  /// Rows of so many values; `usage_error` where they are no whole rows.
+  /// Takes rows of `dimensions` values; throws `usage_error` if they are not whole rows.
   template <class T>
   vectors(std::vector<T> values, std::size_t dimensions, std::string name = "vectors");
 
@@ -121,21 +120,21 @@ class vectors {
   std::size_t row_bytes() const noexcept { return dimensions_ * bytes_of(type_); }
   /// For messages.
   std::string const& name() const noexcept { return name_; }
-  /// Of some rows: the number of the first among those that they are a part of, for messages.
+  /// For a range of rows: the number of its first row in the whole, for messages.
   std::size_t first_row() const noexcept { return first_row_; }
 
-  /// All values; `usage_error` where they are of another type.
+  /// Returns all values; throws `usage_error` if they have another type.
   template <class T>
   std::span<T const> values() const {
     if (element_of<T>() != type_) refuse_type(element_of<T>());
     return {reinterpret_cast<T const*>(data_), rows_ * dimensions_};
   }
-  /// A vector; `i` is below `size()`.
+  /// Returns a vector; `i` must be below `size()`.
   template <class T>
   std::span<T const> row(std::size_t i) const {
     return values<T>().subspan(i * dimensions_, dimensions_);
   }
-  /// Calls `use` with all values, whatever their type is: a std::span<T const>.
+  /// Calls `use` with all values as a std::span<T const> of their type.
   template <class Use>
   decltype(auto) visit(Use&& use) const {
     switch (type_) {
@@ -156,12 +155,12 @@ class vectors {
     }
   }
 
-  /// Some rows, on the same memory; `begin + count` is at most `size()`.
+  /// Returns a range of rows that shares the memory; `begin + count` is at most `size()`.
   vectors rows(std::size_t begin, std::size_t count) const;
 
-  /// Throws `error` naming a mapped file that was written to since it was opened: who computes with
-  /// vectors that were read calls it at the end. A mapped file that is cut short in between is a
-  /// SIGBUS, which the program turns into an error.
+  /// Throws `error` naming a mapped file that has changed since it was opened. Callers that read
+  /// vectors must call it after computing with them. If a mapped file is cut short meanwhile, the
+  /// program turns the SIGBUS into an error.
   void expect_unchanged() const;
 
  private:
@@ -177,39 +176,40 @@ class vectors {
   std::size_t rows_ = 0;
   std::size_t dimensions_ = 0;
   std::size_t first_row_ = 0;
-  bool finite_ = false;  // what `expect_finite` expects is known to be so
+  bool finite_ = false;  // known to satisfy `expect_finite`
   std::shared_ptr<void const> owner_;
-  std::shared_ptr<text_source const> text_;  // of the file that was mapped
+  std::shared_ptr<text_source const> text_;  // of the mapped file
   std::string name_ = "vectors";
 };
 
-/// Throws `error` for the first row with a value that is NaN or infinite or, of float64, larger
-/// than `largest_value` (datasets/text/documents.hpp), whatever its sign; its line is the row, its
-/// column the value's, both from 1. What `read_vectors` read was checked, and is not looked at
+/// Throws `error` for the first row with a value that is NaN or infinite or, for float64, has a
+/// magnitude above `largest_value` (datasets/text/documents.hpp). Its line is the row, its column
+/// the value's, both from 1. Vectors from `read_vectors` are already checked, and not checked
 /// again.
 void expect_finite(context const& ctx, vectors const& values);
 
-/// The same numbers as another type, in memory of their own; the vectors themselves where they have
-/// the type. Throws `error` for the first row with a value that is out of the type's range, or that
-/// is rounded where that is not asked for, with row and column as above. A zero keeps its sign in
-/// floating types.
+/// Returns the same numbers as another type, in new memory, or the vectors themselves if they have
+/// the type. Throws `error` with row and column as above for the first value that is out of range,
+/// or that must be rounded when rounding is not requested. A zero keeps its sign in floating types.
 vectors converted(context const& ctx, vectors const& values, element to,
                   rounding how = rounding::exact);
 
-/// The forms that files of vectors have. Numbers are little-endian but for idx.
+/// The formats of vector files. Numbers are little-endian except in idx.
 enum class vectors_format : std::uint8_t {
-  automatic,  ///< by the end of the file's name: the format's name behind a point, and idx also
-              ///< where it is that of MNIST's files (`-idx3-ubyte`); before it goes `.gz` or `.zst`
-  npy,        ///< NumPy's, versions 1.0, 2.0 and 3.0: two dimensions, C order, float of 16, 32 or
-              ///< 64 bits, int8, uint8 or int32. Python's objects are refused, never unpickled
-  fvecs,      ///< a row: the dimensions as int32, then so many float32
-  bvecs,      ///< ... uint8
-  ivecs,      ///< ... int32
-  fbin,       ///< the rows and the dimensions as uint32, then all float32
-  u8bin,      ///< ... uint8
-  i8bin,      ///< ... int8
-  ibin,       ///< ... int32
-  idx,        ///< MNIST's: uint8 or int8 of several dimensions; those after the first are a row's
+  /// By the end of the file's name, before `.gz` or `.zst`: the format's name after a point, and
+  /// idx also for names of MNIST's files (`-idx3-ubyte`).
+  automatic,
+  /// NumPy, versions 1.0, 2.0 and 3.0: two dimensions, C order, float of 16, 32 or 64 bits, int8,
+  /// uint8 or int32. Python objects are rejected, never unpickled.
+  npy,
+  fvecs,  ///< per row: the dimensions as int32, then the values as float32
+  bvecs,  ///< ... uint8
+  ivecs,  ///< ... int32
+  fbin,   ///< the rows and the dimensions as uint32, then all float32
+  u8bin,  ///< ... uint8
+  i8bin,  ///< ... int8
+  ibin,   ///< ... int32
+  idx,    ///< MNIST: uint8 or int8 of several dimensions; a row has all dimensions except the first
 };
 
 struct named_vectors_format {
@@ -217,41 +217,40 @@ struct named_vectors_format {
   std::string_view name;
 };
 
-/// All of them.
+/// Lists all formats.
 std::span<named_vectors_format const> vectors_formats();
 std::string_view name_of(vectors_format which);
-/// The format that the end of the name of a file to read says, none where it says none.
+/// Returns the format that the name of an input file implies, if any.
 std::optional<vectors_format> vectors_format_of_name(std::string const& path);
 
 struct vectors_options {
   vectors_format format = vectors_format::automatic;
-  /// A plain file whose rows lie as in memory is mapped, unless this is set: then it may change
-  /// once it is read.
+  /// A plain file whose rows are stored as in memory is mapped unless this is set; a copied file
+  /// may change after it is read.
   bool copy = false;
 };
 
-/// Reads all vectors of a file, or of standard input ("-"); it may be plain, gzip or zstd. What is
-/// read is finite, as `expect_finite` says. float64 stays float64, so that nothing is rounded
-/// unasked: `converted` makes float32 of it, as FAISS has it. No format has bfloat16: `converted`
-/// makes it. Throws `error` for anything else than vectors of the format, for a file of no rows or
-/// of rows without values, and for bytes behind the last; `usage_error` where the format is
-/// automatic and the name does not say one.
+/// Reads all vectors of a file, or of standard input ("-"), plain, gzip or zstd. All values are
+/// finite as in `expect_finite`. float64 stays float64, so nothing is rounded implicitly;
+/// `converted` makes float32 of it, as FAISS uses. No format has bfloat16; `converted` makes it.
+/// Throws `error` if the file is not in the format, has no rows or no values, or has extra bytes at
+/// the end; throws `usage_error` if the format is automatic and the name implies none.
 vectors read_vectors(context const& ctx, std::string const& path,
                      vectors_options const& options = {});
 
-/// Reads one integer a vector, such as its class: one dimension of idx or npy (int8 to int64, uint8
-/// to uint32), or rows of one value of any format of integers. Throws as `read_vectors`, and
-/// `error` for a number that is no int32.
+/// Reads one integer per vector, such as its class: one dimension of idx or npy (int8 to int64,
+/// uint8 to uint32), or rows of one value in any format of integers. Throws as `read_vectors`, and
+/// `error` for a number beyond int32.
 std::vector<std::int32_t> read_classes(context const& ctx, std::string const& path,
                                        vectors_options const& options = {});
 
-/// A file of vectors in a format that has their type and is not idx, complete but for its commit,
-/// so that several files can appear together. Throws `usage_error` for a type or size that the
-/// format has not, and for a name that says no format; `output_error`.
+/// Returns a file of vectors in a format with their type, other than idx, complete except for its
+/// commit, so that several files can appear together. Throws `usage_error` for a type or size that
+/// the format does not support, and for a name that implies no format; throws `output_error`.
 output_file vectors_file(context const& ctx, std::string const& path, vectors const& values,
                          vectors_format format = vectors_format::automatic);
 
-/// Writes such a file: whole or not at all.
+/// Writes such a file, whole or not at all.
 void write_vectors(context const& ctx, std::string const& path, vectors const& values,
                    vectors_format format = vectors_format::automatic);
 

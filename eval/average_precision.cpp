@@ -1,8 +1,7 @@
-// MAP, MAP@k: the mean, over all relevant documents of the query, of the precision at the rank of
-// each; those not retrieved (or beyond k) count 0. Within a tie of t documents, r of them relevant,
-// a rank is relevant with probability r / t, and each rank of the tie above it then with
-// (r - 1) / (t - 1) (McSherry and Najork, ECIR 2008).
-// gmMAP: the geometric mean of the same over queries.
+// MAP, MAP@k: the mean, over all relevant documents of the query, of the precision at each one's
+// rank; documents not retrieved (or beyond k) count 0. Within a tie of t documents, r of them
+// relevant, a rank is relevant with probability r / t, and then each rank of the tie above it with
+// (r - 1) / (t - 1) (McSherry and Najork, ECIR 2008). gmMAP: its geometric mean over queries.
 #include "eval/groups.hpp"
 #include "eval/measures.hpp"
 
@@ -15,7 +14,7 @@ namespace {
 double average_precision_of(ranked_query const& query, conventions const& rules, std::size_t k) {
   if (query.relevant == 0) return rules.rules().no_relevant;
   double sum = 0;
-  double above = 0;  // relevant documents above the group
+  double above = 0;  // relevant documents before the group
   for_each_group(query, looked_at(query, k), [&](tie_group const& group) {
     auto const relevant = static_cast<double>(group.relevant(rules));
     if (relevant == 0) return true;

@@ -1,11 +1,11 @@
-// bpref: the share of the preferences "relevant before judged not relevant" that the ranking keeps,
-// over the first R of the latter, as trec_eval has computed it since version 8:
-// 1/R sum over retrieved relevant d of 1 - min(n_d, R) / min(N, R), n_d the judged not relevant
-// documents above d, N all of them. Documents that nobody judged do not count. Without a relevant
-// document, the profile's no-relevant value.
+// bpref: the share of the preferences "relevant before judged not relevant" that the ranking
+// satisfies, over the first R judged non-relevant documents, as in trec_eval since version 8: 1/R
+// sum over retrieved relevant d of 1 - min(n_d, R) / min(N, R), with n_d the judged non-relevant
+// documents before d and N all of them. Unjudged documents do not count. Without a relevant
+// document: the profile's no-relevant value.
 //
-// In a tie with m judged not relevant documents, n_d is uniform over 0 .. m beyond those above the
-// tie; where max-docs cuts the tie, it is hypergeometric at each rank that is left.
+// In a tie with m judged non-relevant documents, n_d is uniform over 0 .. m plus those before the
+// tie; if max-docs cuts the tie, it is hypergeometric at each remaining rank.
 #include "eval/groups.hpp"
 #include "eval/measures.hpp"
 
@@ -23,7 +23,7 @@ double bpref_of(ranked_query const& query, conventions const& rules, std::size_t
     return 1.0 - static_cast<double>(std::min(above, query.relevant)) / static_cast<double>(bound);
   };
   double sum = 0;
-  std::size_t above = 0;  // judged not relevant
+  std::size_t above = 0;  // judged non-relevant documents before the group
   for_each_group(query, query.depth, [&](tie_group const& group) {
     std::size_t const relevant = group.relevant(rules);
     auto const others = static_cast<std::size_t>(
@@ -35,7 +35,7 @@ double bpref_of(ranked_query const& query, conventions const& rules, std::size_t
       sum += static_cast<double>(relevant) * expected / static_cast<double>(others + 1);
     } else if (relevant > 0) {
       auto const rest = static_cast<double>(group.size() - 1);
-      std::vector<double> chance(others + 2, 0);  // of x of the others above this rank
+      std::vector<double> chance(others + 2, 0);  // probability of x of the others before this rank
       chance[0] = 1;
       for (std::size_t j = 0; j < group.cut - group.begin; ++j) {
         double expected = 0;

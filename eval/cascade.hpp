@@ -7,18 +7,17 @@
 
 namespace rulerank::inline v0::eval {
 
-/// For a reader who goes down the ranking and stops at a document of label r with probability
+/// For a reader who scans the ranking and stops at a document of label r with probability
 /// `stops(r)`: calls `work(rank, chance)` for the first `cut` ranks, from 0, with the expected
-/// chance that the reader stops just there.
+/// probability of stopping at that rank.
 ///
-/// Within a tie, let q_d = 1 - stops(d) and E_p the mean over all p-subsets of the product of their
-/// q (an elementary symmetric mean): the reader passes p of the tie's documents with expectation
-/// E_p, and stops at the next with E_p - E_{p+1}. Documents one by one,
-/// E_p over n = (n - p) / n E_p over n - 1 + p / n q_n E_{p-1} over n - 1, sums of what is
-/// positive.
+/// Within a tie, let q_d = 1 - stops(d) and E_p the mean, over all p-subsets, of the product of
+/// their q (an elementary symmetric mean): the reader passes p of the tie's documents with
+/// probability E_p, and stops at the next with E_p - E_{p+1}. E_p is computed document by document:
+/// E_p over n = (n - p) / n E_p over n - 1 + p / n q_n E_{p-1} over n - 1, a sum of positive terms.
 template <class Stops, class Work>
 void for_each_stop(ranked_query const& query, std::size_t cut, Stops&& stops, Work&& work) {
-  double passed = 1;  // all above the group
+  double passed = 1;  // probability of passing all earlier groups
   std::vector<double> mean;
   for_each_group(query, cut, [&](tie_group const& group) {
     if (group.size() == 1) {

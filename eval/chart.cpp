@@ -9,28 +9,27 @@
 
 #include <fmt/format.h>
 
-// Charts as SVG. What belongs to series k has the class `s` and k modulo 8: each has a colour of
-// its own, and one of 4 marks and dashes: 32 series differ from each other. The colours are Okabe
-// and Ito's (M. Okabe and K. Ito, Color universal design, 2008); on white three of them cannot be
-// seen, and darker ones stand for them that are as far from the others without red, green or blue
-// cones.
+// Charts as SVG. Elements of series k have the class `s` followed by k modulo 8, which sets the
+// colour; 4 marks and dash patterns make 32 distinct series. The colours are those of M. Okabe and
+// K. Ito, Color universal design, 2008. Three of them have too little contrast on white and are
+// replaced by darker ones that remain distinguishable without red, green or blue cones.
 namespace rulerank::inline v0::eval {
 
 namespace {
 
 constexpr double width = 640, plot_height = 300, left = 96, right = 24, top = 12, below = 54;
 constexpr double plot_bottom = top + plot_height, picture_height = plot_bottom + below + 4;
-constexpr double legend_line = 18, letter = 6.4;  // of the legend's size, about
+constexpr double legend_line = 18, letter = 6.4;  // approximate, at the legend's font size
 constexpr std::size_t colours = 8;
 constexpr std::array<std::string_view, 4> dashes{
     "", " stroke-dasharray=\"7 3\"", " stroke-dasharray=\"2 3\"", " stroke-dasharray=\"9 3 2 3\""};
 
-/// Which mark and dashes a series has: others each time that the colours begin anew.
+/// The mark and dash pattern of a series: they change each time the colours repeat.
 std::size_t look_of(std::size_t series) {
   return (series + series / colours) % dashes.size();
 }
 
-/// The classes of the page's style sheet, for a picture that stands alone.
+/// The classes of the page's style sheet, for a standalone figure.
 constexpr std::string_view own_style =
     "<style>text{font:11px sans-serif;fill:#222}.grid{stroke:#ddd}.axis{stroke:#555;fill:none}"
     ".line{fill:none;stroke-width:1.8}"
@@ -131,7 +130,7 @@ std::string series_path(chart const& of, std::size_t s, plot_scale const& x, plo
   return one.line && !path.empty() ? line_path(s, path) + marks : marks;
 }
 
-/// The legend in lines of `wide`, from `begin` down, and its height.
+/// The legend in lines of width `wide`, from y = `begin`, and its height.
 std::pair<std::string, double> legend(chart const& of, double begin, double wide) {
   std::string svg;
   double x = left, y = begin;
@@ -154,7 +153,7 @@ bool has_legend(chart const& of) {
   return of.kind == chart_kind::xy && of.series.size() > 1;
 }
 
-/// The same as a list.
+/// The legend as a list.
 std::string legend_list(chart const& of) {
   std::string list = "<ul class=\"legend\">";
   for (std::size_t s = 0; s < of.series.size(); ++s) {
@@ -166,8 +165,8 @@ std::string legend_list(chart const& of) {
   return list + "</ul>";
 }
 
-/// Columns without gaps, those above 0 and those below as one path each; of more than there is room
-/// for, each column is the mean of several.
+/// Adjacent columns, those above 0 and those below as one path each; if there are too many, each
+/// drawn column is the mean of several.
 std::string columns(chart const& of, plot_scale const& y) {
   std::vector<double> values;
   for (chart_point const& p : of.series.front().points)
@@ -190,7 +189,7 @@ std::string columns(chart const& of, plot_scale const& y) {
                      paths[1]);
 }
 
-/// The begin of a picture. `attributes` of the element begin with a blank.
+/// The start tag of a figure. `attributes` begins with a blank.
 std::string opened(std::string_view title, double wide, double height,
                    std::string_view attributes = {}) {
   return fmt::format(
@@ -199,14 +198,14 @@ std::string opened(std::string_view title, double wide, double height,
       wide, height, attributes, clean_xml(title));
 }
 
-/// The begin of a file of one picture.
+/// The start of a file with one figure.
 std::string opened_file(std::string_view title, double wide, double height) {
   return opened(title, wide, height,
                 fmt::format(" width=\"{:.0f}\" height=\"{:.0f}\"", wide, height)) +
          std::string(own_style);
 }
 
-/// A bar of what is shown.
+/// A bar to display.
 struct bar {
   std::string_view name;
   double value, length;
@@ -229,7 +228,7 @@ std::string path_of(bar const& one, double x, double y, double height) {
          fmt::format("<title>{}</title></path>", clean_xml(one.name));
 }
 
-/// A picture of bars that stands alone.
+/// Bars as a standalone figure.
 std::string bars(chart const& of) {
   constexpr double line = 20, names = 260, value_room = 70;
   auto const shown = bars_of(of, width - names - value_room - right);
@@ -245,7 +244,7 @@ std::string bars(chart const& of) {
          "</svg>";
 }
 
-/// The same as a list of names, bars and values.
+/// Bars as a list of names, bars and values.
 std::string list_of_bars(chart const& of) {
   std::string list = "<ul class=\"bars\">";
   for (bar const& one : bars_of(of, 100))
@@ -255,7 +254,7 @@ std::string list_of_bars(chart const& of) {
   return list + fmt::format("</ul><p>{}</p>", clean_xml(of.y.label));
 }
 
-/// What is within a picture but its legend; `plot_bottom` + `below` high.
+/// The contents of a figure without its legend; its height is `plot_bottom` + `below`.
 std::string plot(chart const& of) {
   value_range over_x = of.x.covers, over_y = of.y.covers;
   for (chart_series const& one : of.series)
@@ -297,7 +296,7 @@ double offset_of(chart const& of, std::size_t series) {
         return std::ranges::any_of(one.points, has_interval);
       }))
     return 0;
-  constexpr double step = 8, most = 32;  // a cap is 6 wide
+  constexpr double step = 8, most = 32;  // an error bar's cap is 6 wide
   auto const count = static_cast<double>(of.series.size());
   return std::min(step, most / count) * (static_cast<double>(series) - (count - 1) / 2);
 }

@@ -10,16 +10,17 @@ conventions::conventions(profile p, std::int32_t largest_label, std::size_t long
     : profile_(std::move(p)), max_label_(profile_.max_label.value_or(largest_label)) {
   check(profile_);
   if (std::int32_t const most = eval::largest_label(profile_); largest_label > most)
-    throw usage_error(fmt::format(
-        "the label {} has a gain beyond doubles, expected labels up to {} or linear gain, "
-        "as the profile trec has it",
-        largest_label, most));
+    throw usage_error(
+        fmt::format("found label {}, whose gain exceeds a double; expected labels up to {}, or "
+                    "linear gain as in the profile trec",
+                    largest_label, most));
   if (largest_label > max_label_)
-    throw usage_error(fmt::format("max-label is {}, expected {} or more as in the data", max_label_,
-                                  largest_label));
+    throw usage_error(
+        fmt::format("found max-label {}, expected {} or more, the largest label of the data",
+                    max_label_, largest_label));
   if (!profile_.prel.empty() &&
       static_cast<std::size_t>(std::max(largest_label, 0)) >= profile_.prel.size())
-    throw usage_error(fmt::format("prel ends at label {}, expected a value up to label {}",
+    throw usage_error(fmt::format("prel ends at label {}, expected a value for each label up to {}",
                                   profile_.prel.size() - 1, largest_label));
   bool const letor = profile_.discount == discount_function::letor;
   logarithm_.reserve(longest);

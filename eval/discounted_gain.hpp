@@ -7,7 +7,7 @@
 namespace rulerank::inline v0::eval {
 
 /// Calls `work(rank, term)` for the first `cut` ranks, from 0, with the expected discounted gain at
-/// that rank (McSherry and Najork, ECIR 2008: within a tie every rank expects the mean gain).
+/// that rank (McSherry and Najork, ECIR 2008: every rank of a tie has the tie's mean gain).
 template <class Work>
 void for_each_gain(ranked_query const& query, conventions const& rules, std::size_t cut,
                    Work&& work) {

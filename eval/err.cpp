@@ -1,5 +1,6 @@
-// ERR, ERR@k: expected reciprocal rank of the document that satisfies a reader who goes down the
-// list, a document of label r with probability (2^r - 1) / 2^r_max, r_max the profile's max-label.
+// ERR, ERR@k: the expected reciprocal rank at which a reader who scans the list is satisfied; a
+// document of label r satisfies with probability (2^r - 1) / 2^r_max, r_max being the profile's
+// max-label.
 #include "eval/cascade.hpp"
 #include "eval/measures.hpp"
 

@@ -20,8 +20,7 @@ namespace {
 
 constexpr std::size_t queries_a_piece = 16;
 
-/// With fewer documents a thread, waking the threads and waiting for the last of them takes longer
-/// than what they share out.
+/// With fewer documents per thread, synchronizing the threads takes longer than the work.
 constexpr std::size_t documents_a_thread = 16384;
 
 query_values table_for(std::span<measure const> measures, std::size_t queries) {
@@ -32,7 +31,7 @@ query_values table_for(std::span<measure const> measures, std::size_t queries) {
   return result;
 }
 
-/// Fills the rows in parallel; `prepare(query, ranked)` ranks a query. `documents`: of all of them.
+/// Fills the rows in parallel; `prepare(query, ranked)` ranks a query. `documents`: total number.
 template <class Prepare>
 void fill(context const& ctx, conventions const& rules, std::size_t documents, query_values& result,
           Prepare&& prepare) {
@@ -69,21 +68,23 @@ query_values evaluate(context const& ctx, labelled_queries const& test,
                       profile const& p) {
   std::size_t const n = test.labels.size();
   if (scores.size() != n)
-    throw usage_error(
-        fmt::format("found {}, expected {}, one a document", counted(scores.size(), "score"), n));
+    throw usage_error(fmt::format("found {}, expected {}, one for each document",
+                                  counted(scores.size(), "score"), n));
   if (!test.fractional.empty()) {
     if (test.fractional.size() != n)
-      throw usage_error("fractional labels, expected none or one a document");
+      throw usage_error(
+          "found fractional labels for some documents, expected none or one for each document");
     expect_fractional(measures, p);
   }
   if (p.ties == tie_rule::docno && test.docnos.size() != n)
     throw usage_error(
-        "ties: found docno without documents' ids, expected worst, stable or average");
+        "ties: found docno, but the documents have no ids; expected worst, stable or average");
   if (auto const nan = std::find_if(scores.begin(), scores.end(),
                                     [](double score) { return std::isnan(score); });
       nan != scores.end())
-    throw error({}, fmt::format("found NaN as score of document {}, expected a number",
-                                nan - scores.begin()));
+    throw error(
+        {"scores", 0, 0},
+        fmt::format("found NaN as score of document {}, expected a number", nan - scores.begin()));
   std::size_t longest = 0;
   for (datasets::query_group const& query : test.queries) longest = std::max(longest, query.size());
   std::int32_t largest = 0;
@@ -143,7 +144,7 @@ query_values evaluate(context const& ctx, datasets::qrels const& judgments,
   if (!shared)
     throw error(
         {retrieved.name, 1, 1},
-        fmt::format("found no query that {} judges, expected one at least", judgments.name));
+        fmt::format("found no query that {} judges, expected at least one", judgments.name));
   conventions const rules(p, largest, longest);
 
   query_values result = table_for(measures, pairs.size());
@@ -190,7 +191,8 @@ std::vector<double> mean_of_folds(std::span<query_values const> folds) {
   if (folds.empty()) return {};
   std::vector<double> sums(folds[0].measures.size(), 0.0);
   for (query_values const& fold : folds) {
-    if (fold.measures != folds[0].measures) throw usage_error("folds with different measures");
+    if (fold.measures != folds[0].measures)
+      throw usage_error("found folds with different measures, expected the same measures");
     std::vector<double> const averages = fold.averages();
     for (std::size_t m = 0; m < sums.size(); ++m) sums[m] += averages[m];
   }
@@ -203,7 +205,8 @@ query_values pooled(std::span<query_values const> folds) {
   if (folds.empty()) return all;
   all.measures = folds[0].measures;
   for (query_values const& fold : folds) {
-    if (fold.measures != all.measures) throw usage_error("folds with different measures");
+    if (fold.measures != all.measures)
+      throw usage_error("found folds with different measures, expected the same measures");
     all.qids.insert(all.qids.end(), fold.qids.begin(), fold.qids.end());
     all.values.insert(all.values.end(), fold.values.begin(), fold.values.end());
   }

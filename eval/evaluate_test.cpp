@@ -184,9 +184,9 @@ TEST_F(runs, count_all_judged_queries_when_complete) {
   p.no_relevant = 1;
   query_values const found = evaluate(context{}, qrels_, run_, parse_measures("MAP,NDCG"), p);
   EXPECT_EQ(found.qids, (std::vector<std::string>{"1", "2", "3"}));
-  EXPECT_EQ(found.at(1, 0), 0);  // not found
+  EXPECT_EQ(found.at(1, 0), 0);  // no results
   EXPECT_EQ(found.at(1, 1), 0);
-  EXPECT_EQ(found.at(2, 0), 1);  // nothing to find
+  EXPECT_EQ(found.at(2, 0), 1);  // no relevant documents
   EXPECT_EQ(found.at(2, 1), 1);
 }
 
@@ -232,12 +232,13 @@ TEST(evaluate, fractional_labels_where_a_measure_has_a_value_for_them) {
   auto const refused = [&](char const* name) {
     return message_of<usage_error>([&] { value(name); });
   };
-  EXPECT_EQ(refused("ERR@10"), "ERR@10 has no value for fractional labels, expected integers");
-  EXPECT_EQ(refused("MAP,pFound"), "pFound has no value for fractional labels, expected integers");
+  EXPECT_EQ(refused("ERR@10"), "ERR@10 is not defined for fractional labels, expected integers");
+  EXPECT_EQ(refused("MAP,pFound"),
+            "pFound is not defined for fractional labels, expected integers");
   p.gain = gain_function::exponential;
   for (char const* const name : {"NDCG@5", "MeanNDCG"})
-    EXPECT_EQ(refused(name), fmt::format("{}: exponential gains are for whole labels, found "
-                                         "fractional ones, expected linear gains",
+    EXPECT_EQ(refused(name), fmt::format("{}: exponential gains need whole labels, and these "
+                                         "labels are fractional; use linear gains",
                                          name));
 }
 
@@ -245,8 +246,7 @@ TEST(evaluate, a_threshold_of_fractional_labels) {
   EXPECT_NO_THROW(expect_threshold(parse_measures("NDCG@10,judged@10"), "y", "relevant_from"));
   EXPECT_EQ(message_of<usage_error>(
                 [] { expect_threshold(parse_measures("NDCG@10,P@5,MAP"), "y", "relevant_from"); }),
-            "P@5 of the fractional labels of y needs relevant_from, the lowest label that is "
-            "relevant");
+            "P@5 with the fractional labels of y needs relevant_from, the lowest relevant label");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Every number that other programs printed for real data: LETOR's scripts, LETOR 2.0's published
+// Compares with numbers of other programs for real data: LETOR's scripts, LETOR 2.0's published
 // tables of single features, trec_eval.
 #include "core/testing.hpp"
 #include "datasets/scores.hpp"
@@ -45,7 +45,7 @@ class letor_script : public ::testing::TestWithParam<judged_run> {
     return fmt::format("eval/{}/{}/{}/Fold{}{}", kind, GetParam().set, GetParam().method, fold,
                        suffix);
   }
-  /// The letor profile's values for a fold's shipped scores.
+  /// The letor profile's values for a fold's published scores.
   static query_values values(std::string const& test_path, std::string const& scores_path,
                              std::string_view measures) {
     context ctx;
@@ -83,14 +83,14 @@ TEST_P(letor_script_4, prints_the_same) {
   }
 }
 
-class letor_script_3 : public letor_script {};  // its output was shipped for OHSUMED only
+class letor_script_3 : public letor_script {};  // its output exists for OHSUMED only
 
 TEST_P(letor_script_3, prints_the_same) {
   for (int fold = 1; fold <= 5; ++fold) {
     RULERANK_REAL_DATA(golden, file("golden", fold, ".eval3.txt"));
     RULERANK_REAL_DATA(scores, file("scores", fold, ".score"));
     RULERANK_REAL_DATA(test, fmt::format("letor/{}/Fold{}/test.txt", GetParam().set, fold));
-    std::map<std::string, std::vector<std::string>> expected;  // by what stands before the colon
+    std::map<std::string, std::vector<std::string>> expected;  // by the text before the colon
     for (std::string const& line : lines_of(golden))
       if (std::size_t const colon = line.find(':'); colon != std::string::npos)
         expected[line.substr(0, colon)] = split(line.substr(colon + 2), '\t');
@@ -207,7 +207,7 @@ TEST_P(trec_eval_tests, prints_the_same) {
       if (name.starts_with(prefix)) return name != "P_avgjg";
     for (std::string_view whole : {"map", "gm_map", "Rprec", "bpref", "recip_rank", "ndcg"})
       if (name == whole) return true;
-    return name == "rbp" && c.relevant_from == 1;  // trec_eval's weighs by grade
+    return name == "rbp" && c.relevant_from == 1;  // trec_eval's version weighs by grade
   };
   std::size_t compared = 0;
   for (std::string const& line : lines_of(expected)) {

@@ -7,10 +7,10 @@
 #include <cstddef>
 #include <span>
 
-// What the measures share: a walk over the groups of a ranking.
+// Shared by the measures: iteration over the tie groups of a ranking.
 namespace rulerank::inline v0::eval {
 
-/// Ranks begin .. end - 1 hold `labels` in some order; those below `cut` are looked at.
+/// Ranks begin .. end - 1 hold `labels` in some order; those below `cut` count.
 struct tie_group {
   std::size_t begin = 0;
   std::size_t end = 0;
@@ -24,7 +24,7 @@ struct tie_group {
   }
 };
 
-/// The ranks that a measure with cut-off k (0: none) looks at.
+/// The number of ranks that a measure with cut-off k (0: none) considers.
 inline std::size_t looked_at(ranked_query const& query, std::size_t k) {
   return k == 0 ? query.depth : std::min(query.depth, k);
 }
@@ -42,8 +42,8 @@ void for_each_group(ranked_query const& query, std::size_t cut, Work&& work) {
   }
 }
 
-/// The expected number of relevant documents among the first `cut` ranks; exact where no group
-/// straddles the cut.
+/// The expected number of relevant documents in the first `cut` ranks; exact if no group straddles
+/// the cut.
 inline double relevant_within(ranked_query const& query, conventions const& rules,
                               std::size_t cut) {
   double found = 0;

@@ -1,7 +1,7 @@
-// judged@k: the share of judged documents among the first k ranks; of a list shorter than k among
-// its own, and 0 for an empty one. It says how far the other measures can be trusted, which take
-// what nobody judged as not relevant. In a tie that k cuts, the share of the whole tie stands for
-// its part.
+// judged@k: the share of judged documents among the first k ranks; for a list shorter than k among
+// its own documents, and 0 for an empty one. It shows how far the other measures can be trusted,
+// which treat unjudged documents as not relevant. If k cuts a tie, the whole tie's share is used
+// for its part.
 #include "eval/groups.hpp"
 #include "eval/measures.hpp"
 

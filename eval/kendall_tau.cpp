@@ -1,7 +1,7 @@
-// tau: Kendall's tau-b of the query's scores against its labels, in [-1, 1]: (concordant -
-// discordant pairs) / sqrt(pairs not tied in score x pairs not tied in label). 0 where all scores
-// or all labels are equal. Documents without a judgment count as label 0. Tie rule and max-docs
-// make no difference: equal scores are ties, whatever their order.
+// tau: Kendall's tau-b of the query's scores and labels, in [-1, 1]: (concordant - discordant
+// pairs) / sqrt(pairs not tied in score x pairs not tied in label). 0 if all scores or all labels
+// are equal. Unjudged documents count as label 0. Independent of tie rule and max-docs: equal
+// scores are ties.
 #include "eval/measures.hpp"
 #include "eval/ranking.hpp"
 
@@ -17,7 +17,7 @@ namespace {
 
 using pair_of = std::pair<double, double>;
 
-/// Sorts by label, ascending, and returns how many pairs stood the other way round.
+/// Sorts by label, ascending, and returns the number of inversions.
 std::uint64_t inversions(std::vector<double>& labels) {
   std::vector<double> merged(labels.size());
   std::uint64_t count = 0;
@@ -41,7 +41,7 @@ std::uint64_t inversions(std::vector<double>& labels) {
   return count;
 }
 
-/// Pairs of equal neighbours in a sorted range.
+/// The number of pairs of equal elements in a sorted range.
 template <class Equal>
 std::uint64_t tied_pairs(std::size_t n, Equal&& equal) {
   std::uint64_t pairs = 0;

@@ -1,5 +1,5 @@
-// MeanNDCG: the mean of NDCG@1 .. NDCG@n, n the number of documents ranked, as LETOR 4.0's script
-// prints it. A query whose best DCG is 0 has the profile's no-relevant value.
+// MeanNDCG: the mean of NDCG@1 .. NDCG@n, n being the number of ranked documents, as LETOR 4.0's
+// script prints it. A query with an ideal DCG of 0 has the profile's no-relevant value.
 #include "eval/discounted_gain.hpp"
 #include "eval/measures.hpp"
 

@@ -59,7 +59,7 @@ std::string known_measures() {
   return names;
 }
 
-/// What stands before a cut-off, and the cut-off's digits; `NDCG@10`, or `ndcg_cut_10`.
+/// Splits `NDCG@10` or `ndcg_cut_10` into the name and the digits of the cut-off.
 std::pair<std::string_view, std::string_view> split(std::string_view name) {
   if (std::size_t const at = name.find('@'); at != std::string_view::npos)
     return {name.substr(0, at), name.substr(at + 1)};
@@ -106,11 +106,11 @@ void expect_fractional(std::span<measure const> measures, profile const& p) {
   for (measure const& m : measures) {
     if (m.kind->looked_at == measure_kind::labels::grades)
       throw usage_error(
-          fmt::format("{} has no value for fractional labels, expected integers", m.name()));
+          fmt::format("{} is not defined for fractional labels, expected integers", m.name()));
     if (m.kind->looked_at == measure_kind::labels::gains && p.gain != gain_function::linear)
       throw usage_error(
-          fmt::format("{}: exponential gains are for whole labels, found fractional ones, expected "
-                      "linear gains",
+          fmt::format("{}: exponential gains need whole labels, and these labels are fractional; "
+                      "use linear gains",
                       m.name()));
   }
 }
@@ -119,9 +119,9 @@ void expect_threshold(std::span<measure const> measures, std::string_view test,
                       std::string_view option) {
   for (measure const& m : measures)
     if (m.kind->looked_at == measure_kind::labels::relevant)
-      throw usage_error(fmt::format(
-          "{} of the fractional labels of {} needs {}, the lowest label that is relevant", m.name(),
-          test, option));
+      throw usage_error(
+          fmt::format("{} with the fractional labels of {} needs {}, the lowest relevant label",
+                      m.name(), test, option));
 }
 
 measure parse_measure(std::string_view name) {
@@ -152,7 +152,7 @@ std::vector<measure> parse_measures(std::string_view list) {
     std::size_t const last = parse_cutoff(name, cuts.substr(dash + 1));
     if (last < first || last - first >= 10000)
       throw usage_error(fmt::format(
-          "measure '{}': found cut-offs {} to {}, expected a rising range", name, first, last));
+          "measure '{}': found cut-offs {} to {}, expected an ascending range", name, first, last));
     for (std::size_t k = first; k <= last; ++k)
       measures.push_back(parse_measure(fmt::format("{}@{}", base, k)));
   }

@@ -9,10 +9,10 @@ namespace rulerank::inline v0::eval {
 class conventions;
 struct ranked_query;
 
-/// A kind of measures, and how it is computed.
+/// A kind of measure and its computation.
 struct measure_definition : measure_kind {
-  /// The value of one query at cut-off k, 0 for none: its expectation where the query has groups of
-  /// more than one document.
+  /// A query's value at cut-off k, 0 for none; the expected value if the query has groups of more
+  /// than one document.
   double (*value)(ranked_query const& query, conventions const& rules, std::size_t k);
 };
 

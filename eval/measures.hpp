@@ -2,7 +2,7 @@
 
 #include "eval/measure_definition.hpp"
 
-// The kinds of measures, each defined in the file of its name.
+// The kinds of measures, each defined in the file named after it.
 namespace rulerank::inline v0::eval {
 
 extern measure_definition const ndcg;               // ndcg.cpp

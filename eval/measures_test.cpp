@@ -83,7 +83,7 @@ TEST(measures, worked_by_hand) {
   EXPECT_DOUBLE_EQ(at("MRR@1"), 0);
   EXPECT_DOUBLE_EQ(at("MAP"), (1.0 / 2 + 2.0 / 3 + 3.0 / 5) / 3);
   EXPECT_DOUBLE_EQ(at("MAP@3"), (1.0 / 2 + 2.0 / 3) / 3);
-  // N = 2 judged not relevant, R = 3: each of them above costs 1/2.
+  // N = 2 judged non-relevant, R = 3: each one before a document costs 1/2.
   EXPECT_DOUBLE_EQ(at("bpref"), (0.5 + 0.5 + 0) / 3);
   // stops with 0, 3/4, 1/4, 0, 1/4
   EXPECT_DOUBLE_EQ(at("ERR"), .75 / 2 + .25 * .25 / 3 + .25 * .75 * .25 / 5);
@@ -186,7 +186,7 @@ std::vector<std::string> const every_measure{
     "recall@3", "success@1", "success@2", "success@4", "bpref",  "MRR",      "MRR@2",    "ERR",
     "ERR@1",    "ERR@3",     "RBP",       "RBP@2",     "pFound", "pFound@3", "tau"};
 
-/// A drawn query: few distinct scores, documents outside the list, unjudged ones.
+/// A random query: few distinct scores, documents outside the list, unjudged ones.
 struct drawn_query {
   labels_of labels;
   scores_of scores;
@@ -224,7 +224,7 @@ TEST(ties, average_is_the_expectation_over_all_orders) {
     std::iota(order.begin(), order.end(), std::size_t{0});
     double orders = 0;
     p.ties = tie_rule::stable;
-    do {  // every order of the input is every order of each tie, equally often
+    do {  // all orders of the input give all orders of each tie equally often
       labels_of labels;
       scores_of scores;
       for (std::size_t i : order) {

@@ -1,6 +1,6 @@
-// NDCG@k, NDCG: discounted cumulative gain over that of the best order of all judged documents,
-// both cut at rank k. A query whose best DCG is 0 has the profile's no-relevant value; a list
-// shorter than k is 0 or taken as it is, as the profile says.
+// NDCG@k, NDCG: discounted cumulative gain divided by that of the best order of all judged
+// documents, both cut at rank k. A query with an ideal DCG of 0 has the profile's no-relevant
+// value. The profile decides whether a list shorter than k counts 0 or as it is.
 #include "eval/discounted_gain.hpp"
 #include "eval/measures.hpp"
 

@@ -1,7 +1,7 @@
-// pFound, pFound@k: the chance that a reader finds an answer who goes down the list, finds it at a
-// document with p_rel of its label, and gives up after each with p_break (default .15):
-// sum_i pLook_i pRel_i, pLook_1 = 1, pLook_{i+1} = pLook_i (1 - pRel_i) (1 - p_break).
-// p_rel is (2^r - 1) / 2^r_max unless the profile lists it.
+// pFound, pFound@k: the probability that a reader who scans the list finds an answer: at each
+// document with the p_rel of its label, giving up after each with p_break (default .15): sum_i
+// pLook_i pRel_i, pLook_1 = 1, pLook_{i+1} = pLook_i (1 - pRel_i) (1 - p_break). p_rel is (2^r - 1)
+// / 2^r_max unless the profile lists it.
 #include "eval/cascade.hpp"
 #include "eval/measures.hpp"
 

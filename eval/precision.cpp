@@ -1,5 +1,5 @@
-// P@k: the share of relevant documents among the first k ranks; a list shorter than k is divided by
-// k all the same, in every profile.
+// P@k: the share of relevant documents among the first k ranks; a list shorter than k is still
+// divided by k, in every profile.
 #include "eval/groups.hpp"
 #include "eval/measures.hpp"
 

@@ -1,5 +1,5 @@
-// Rprec: precision at rank R, R the number of relevant documents of the query. Without any, the
-// profile's no-relevant value.
+// Rprec: precision at rank R, R being the number of relevant documents of the query. Without any,
+// the profile's no-relevant value.
 #include "eval/groups.hpp"
 #include "eval/measures.hpp"
 

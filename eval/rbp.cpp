@@ -1,5 +1,5 @@
-// RBP, RBP@k: rank-biased precision, (1 - p) sum over relevant ranks i of p^(i - 1); p is the
-// profile's persistence (default .9). A document is relevant or not, its grade does not matter.
+// RBP, RBP@k: rank-biased precision, (1 - p) sum over relevant ranks i of p^(i - 1), with the
+// profile's persistence p (default .9). Relevance is binary: grades do not matter.
 #include "eval/groups.hpp"
 #include "eval/measures.hpp"
 

@@ -1,5 +1,5 @@
-// recall@k: the share of the query's relevant documents that the first k ranks hold. Without any,
-// the profile's no-relevant value.
+// recall@k: the share of the query's relevant documents within the first k ranks. Without any, the
+// profile's no-relevant value.
 #include "eval/groups.hpp"
 #include "eval/measures.hpp"
 

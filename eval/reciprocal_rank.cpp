@@ -1,6 +1,6 @@
-// MRR, MRR@k: one over the rank of the first relevant document, 0 where none is found. In the first
-// tie that holds one, rank j of t is the first relevant with probability
-// prod_{i < j} (t - r - i) / (t - i) x r / (t - j).
+// MRR, MRR@k: one over the rank of the first relevant document; 0 if there is none. In the first
+// tie with a relevant document, rank j of t is the first relevant one with probability prod_{i < j}
+// (t - r - i) / (t - i) x r / (t - j).
 #include "eval/groups.hpp"
 #include "eval/measures.hpp"
 

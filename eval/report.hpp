@@ -10,34 +10,34 @@
 // several threads at once, or changed by one.
 namespace rulerank::inline v0::eval {
 
-/// What a system's average over several folds is.
+/// How a system's values are averaged over folds.
 enum class averaging {
   folds,    ///< the mean of the folds' means, as in LETOR's tables
   queries,  ///< the mean over the queries of all folds
 };
 
-/// Systems on the same test sets under one profile, with what is to be shown of them.
+/// Systems on the same test sets under one profile, and what to show.
 struct report {
   profile rules;
-  std::vector<std::string> folds;       ///< a name for each test set
+  std::vector<std::string> folds;       ///< [folds] names
   std::vector<system_values> systems;   ///< each with as many folds
   std::vector<comparison> comparisons;  ///< may be empty
-  comparison_options compared;          ///< how these were made
+  comparison_options compared;          ///< the options of the comparisons
   averaging averaged = averaging::folds;
   bool per_fold = false;
   bool per_query = false;
 };
 
-/// A system's averages, one a measure.
+/// A system's averages, [measures].
 std::vector<double> averages(system_values const& system, averaging how);
 
-/// A row for each system and, as asked, fold and query; the title names the profile.
+/// A row for each system and, if requested, fold and query; the title names the profile.
 table values_table(report const& r, int digits = 4);
-/// A row for each system against the reference on each measure.
+/// A row per system and measure against the reference.
 table comparisons_table(report const& r, int digits = 4);
 
-/// Both tables (the second where there are comparisons) in a format; as JSON one object with the
-/// profile in every part, the systems' averages by fold, their queries where asked for, and the
+/// Both tables (the second if there are comparisons) in a format; as JSON one object with all
+/// members of the profile, the systems' averages by fold, their queries if requested, and the
 /// comparisons.
 std::string render(report const& r, table_format format, int digits = 4);
 

@@ -18,11 +18,11 @@ namespace rulerank::inline v0::eval {
 
 namespace {
 
-constexpr double same_within = 1e-12;  // values of measures are of the order of 1
-constexpr std::size_t lanes = 64;      // permutations that one drawn word serves
+constexpr double same_within = 1e-12;  // relative to measures of magnitude about 1
+constexpr std::size_t lanes = 64;      // permutations per random word
 constexpr std::uint64_t permutations_a_piece = 16 * lanes;
 
-/// An engine of its own for each piece of the permutations (SplitMix64 spreads the seeds).
+/// A separate engine for each piece of permutations (SplitMix64 spreads the seeds).
 random_engine engine_for(std::uint64_t seed, std::uint64_t piece) {
   std::uint64_t z = seed + (piece + 1) * 0x9e3779b97f4a7c15ULL;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
@@ -71,7 +71,8 @@ test_result paired_t_test(std::span<double const> differences) {
 
 mean_interval confidence_interval(std::span<double const> differences, double confidence) {
   if (!(confidence > 0 && confidence < 1))
-    throw usage_error(fmt::format("a confidence of {}, expected one between 0 and 1", confidence));
+    throw usage_error(
+        fmt::format("found a confidence of {}, expected a number between 0 and 1", confidence));
   if (differences.empty()) return {};
   double const mean = mean_of(differences);
   if (differences.size() < 2) return {mean, mean, mean};
@@ -91,8 +92,8 @@ std::vector<double> within_query_intervals(std::span<std::vector<double> const> 
   auto const conditions = static_cast<double>(values.size());
   for (std::vector<double> const& one : values) {
     if (one.size() != queries)
-      throw usage_error(
-          fmt::format("a condition of {} queries beside one of {}", one.size(), queries));
+      throw usage_error(fmt::format(
+          "found conditions of {} and {} queries, expected the same queries", one.size(), queries));
     for (std::size_t q = 0; q < queries; ++q) means[q] += one[q] / conditions;
   }
   bool const alone = values.size() == 1;
@@ -107,8 +108,9 @@ std::vector<double> within_query_intervals(std::span<std::vector<double> const> 
 
 test_result fisher_randomisation(context const& ctx, std::span<double const> differences,
                                  std::uint64_t permutations) {
-  if (permutations == 0) throw usage_error("a randomization test of 0 permutations");
-  std::vector<double> moving;  // a difference of 0 stays 0
+  if (permutations == 0)
+    throw usage_error("found a randomization test of 0 permutations, expected at least 1");
+  std::vector<double> moving;  // differences that are not 0
   double sum = 0;
   double size = 0;
   for (double d : differences) {
@@ -166,7 +168,7 @@ void check_pairing(system_values const& reference, system_values const& other) {
   for (std::size_t f = 0; f < reference.folds.size(); ++f) {
     if (reference.folds[f].measures != other.folds[f].measures) fail("their measures differ");
     if (reference.folds[f].qids != other.folds[f].qids)
-      fail("they answer different queries (--complete counts all judged ones)");
+      fail("they answer different queries (--complete counts all judged queries)");
   }
 }
 
@@ -182,8 +184,10 @@ void correct(std::vector<comparison*> const& family,
 
 std::vector<comparison> compare(context const& ctx, std::span<system_values const> systems,
                                 std::size_t reference, comparison_options const& options) {
-  if (systems.size() < 2) throw usage_error("a comparison needs two systems or more");
-  if (reference >= systems.size()) throw usage_error("the reference is not one of the systems");
+  if (systems.size() < 2)
+    throw usage_error("found one system or none, expected two or more to compare");
+  if (reference >= systems.size())
+    throw usage_error("found a reference that is not one of the systems, expected one of them");
   for (system_values const& system : systems) check_pairing(systems[reference], system);
   query_values const base = pooled(systems[reference].folds);
 

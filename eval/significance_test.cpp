@@ -48,7 +48,7 @@ TEST(confidence_interval, of_a_worked_example) {
   EXPECT_NEAR(found.low, 0.7001142, 5e-8);
   EXPECT_NEAR(found.high, 2.4598858, 5e-8);
   EXPECT_GT(confidence_interval(sleep, 0.99).high, found.high);
-  // Its p value is .002833: an interval of just that confidence ends at 0.
+  // Its p-value is .002833: an interval of exactly that confidence ends at 0.
   EXPECT_NEAR(confidence_interval(sleep, 1 - paired_t_test(sleep).p).low, 0, 1e-9);
 }
 
@@ -61,7 +61,7 @@ TEST(confidence_interval, at_its_limits) {
 }
 
 TEST(within_query_intervals, of_two_conditions_by_their_differences) {
-  // With two conditions each half width is that of the mean difference, divided by sqrt(2).
+  // With two conditions, each half width is the mean difference's, divided by sqrt(2).
   std::vector<double> const sleep{1.2, 2.4, 1.3, 1.3, 0.0, 1.0, 1.8, 0.8, 4.6, 1.4};
   std::vector<std::vector<double>> values(2);
   for (std::size_t q = 0; q < sleep.size(); ++q) {
@@ -77,7 +77,7 @@ TEST(within_query_intervals, of_two_conditions_by_their_differences) {
   EXPECT_THROW(within_query_intervals(values), usage_error);
 }
 
-/// All signs of few differences.
+/// Enumerates all signs of few differences.
 double exact_randomisation(std::vector<double> const& d) {
   double const found = std::abs(std::accumulate(d.begin(), d.end(), 0.0));
   std::size_t extreme = 0;
@@ -103,8 +103,8 @@ TEST(fisher_randomisation, comes_near_the_exact_test) {
 }
 
 TEST(fisher_randomisation, counts_what_is_equal_up_to_rounding) {
-  // sums of .1 and .3 in other orders differ in the last bit; all draws are extreme but those that
-  // cancel: signs agree in 1 of 2 draws of two, and so on
+  // sums of .1 and .3 in other orders differ in the last bit; all permutations are extreme except
+  // those that cancel: the signs agree in 1 of 2 permutations of two values, and so on
   std::vector<double> const d{0.1, 0.3};
   EXPECT_NEAR(fisher_randomisation(context{}, d).p, 0.5, 0.008);
   std::vector<double> const ties{0.1, 0.2, 0.3, -0.6};  // d = 0: everything is as extreme

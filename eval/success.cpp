@@ -1,5 +1,5 @@
-// success@k: 1 when a relevant document is among the first k ranks, else 0. In a tie of t documents
-// with r relevant ones, j ranks miss them all with probability C(t - r, j) / C(t, j).
+// success@k: 1 if a relevant document is among the first k ranks, else 0. In a tie of t documents
+// with r relevant ones, j ranks contain none of them with probability C(t - r, j) / C(t, j).
 #include "eval/groups.hpp"
 #include "eval/measures.hpp"
 

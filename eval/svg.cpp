@@ -12,7 +12,7 @@ namespace rulerank::inline v0::eval {
 
 namespace {
 
-/// 1, 2 or 5 times a power of ten, at least `least`.
+/// The smallest 1, 2 or 5 times a power of ten that is at least `least`.
 double round_step(double least) {
   double const decade = std::pow(10, std::floor(std::log10(least)));
   for (int const n : {1, 2, 5})
@@ -29,7 +29,7 @@ void value_range::take(double x) {
 
 plot_scale::plot_scale(value_range of, bool logarithmic, double from, double to)
     : logarithmic_(logarithmic),
-      // Differences of larger values are no finite numbers.
+      // Differences of larger values overflow.
       unit_(!logarithmic && std::max(std::abs(of.low), std::abs(of.high)) > 1e300 ? 0x1p-30 : 1),
       low_(logarithmic ? std::log10(of.low) : of.low * unit_),
       high_(logarithmic ? std::log10(of.high) : of.high * unit_),
@@ -67,7 +67,7 @@ std::vector<double> plot_scale::ticks() const {
             (n == 1 || !few) && x >= low_ - 1e-9 && x <= high_ + 1e-9)
           add(n * std::pow(10, decade));
     if (found.size() > 1) return found;
-    found.clear();  // less than a factor of 2 or so: as if it were not logarithmic
+    found.clear();  // less than about a factor of 2: treat as linear
   }
   double const low = logarithmic_ ? std::pow(10, low_) : low_;
   double const high = logarithmic_ ? std::pow(10, high_) : high_;

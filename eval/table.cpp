@@ -22,12 +22,12 @@ constexpr named_values<table_format, 5> formats{{{"table", table_format::table},
                                                  {"markdown", table_format::markdown},
                                                  {"latex", table_format::latex}}};
 
-/// A cell as programs read it.
+/// A cell for programs: exact.
 std::string exact(cell const& c) {
   return std::visit([](auto const& value) { return fmt::format("{}", value); }, c);
 }
 
-/// Replaces characters by what `substitute` makes of them (empty: the character itself).
+/// Replaces characters by the result of `substitute` (empty: keeps the character).
 template <class Substitute>
 std::string escape(std::string_view text, Substitute&& substitute) {
   std::string result;
@@ -47,7 +47,7 @@ std::string escape_tsv(std::string_view text) {
   });
 }
 
-/// A name stays what it is in CommonMark with tables and strikethrough.
+/// Escapes a name for CommonMark with tables and strikethrough.
 std::string escape_markdown(std::string_view text) {
   constexpr std::string_view special = "\\`*_[]!&~|";
   std::string result;
@@ -64,7 +64,7 @@ std::string escape_markdown(std::string_view text) {
   return result;
 }
 
-/// A name with two of these on each other stays what it is: TeX makes dashes and quotes of them.
+/// Separates adjacent characters of which TeX makes ligatures: dashes and quotes.
 std::string apart(std::string_view text) {
   std::string result;
   for (std::size_t i = 0; i < text.size(); ++i) {

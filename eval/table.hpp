@@ -14,15 +14,15 @@ namespace rulerank::inline v0::eval {
 
 enum class table_format { table, tsv, json, markdown, latex };
 
-/// table, tsv, json, markdown or latex; `usage_error` for another word.
+/// table, tsv, json, markdown or latex; throws `usage_error` for another word.
 table_format table_format_from(std::string_view word);
 
-/// A column: its name, and how numbers in it are shown to people.
+/// A column: its name and how its numbers are displayed.
 struct column {
   enum class style {
-    text,     ///< to the left
-    fixed,    ///< to the right, `digits` after the point
-    general,  ///< to the right, three significant digits, for p values and the like
+    text,     ///< left-aligned
+    fixed,    ///< right-aligned, `digits` after the point
+    general,  ///< right-aligned, three significant digits, for p-values and the like
   };
   std::string name;
   style shown = style::text;
@@ -42,19 +42,19 @@ struct cell : std::variant<std::string, std::int64_t, double> {
   // NOLINTEND(google-explicit-constructor)
 };
 
-/// Rows of cells under named columns, to be shown in any format.
+/// Rows of cells under named columns, for output in any format.
 struct table {
   std::string title{};  ///< one line, may be empty
   std::vector<column> columns{};
   std::vector<std::vector<cell>> rows{};  ///< each as long as `columns`
 };
 
-/// The table as text that ends with a line feed. `table`: aligned columns; `tsv`: a comment line
-/// `# title`, a line of names, numbers round-trip exact; `markdown`; `latex`: a tabular that needs
-/// no package; `json`: an array of objects, numbers round-trip exact.
+/// The table as text ending with a line feed. `table`: aligned columns; `tsv`: a comment line `#
+/// title`, a line of names, exact numbers; `markdown`; `latex`: a tabular that needs no package;
+/// `json`: an array of objects, exact numbers.
 std::string render(table const& t, table_format format);
 
-/// A cell as people read it: text as it is, numbers as the column says.
+/// A cell as displayed: text unchanged, numbers by the column's style.
 std::string shown(cell const& c, column const& in);
 
 }  // namespace rulerank::eval

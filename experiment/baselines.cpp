@@ -39,7 +39,7 @@ ranking_feature best_feature(context const& ctx, datasets::dataset const& vali,
           eval::evaluate(ctx, vali, scores, std::span(&by, 1), p).averages().front();
       if (value > best.value) best = {features[f], ascending, value};
     }
-  // Of equally good ones the first stays, as in one process.
+  // Among equally good features the first one remains, as with one process.
   if (has_processes(ctx))
     for (ranking_feature const& one : gather_values(*ctx.processes, std::exchange(best, none)))
       if (one.value > best.value) best = one;

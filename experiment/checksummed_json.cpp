@@ -26,7 +26,7 @@ nlohmann::ordered_json parse_checksummed(std::string_view text, std::string cons
                                              : nlohmann::ordered_json(nullptr);
   if (written.is_string()) json.erase(checksum);
   if (written != sha256_hex(checksummed_text(json)))
-    throw error({name, 0, 0}, "damaged: these results do not have their checksum");
+    throw error({name, 0, 0}, "these results are damaged: their checksum does not match");
   return json;
 }
 

@@ -28,8 +28,8 @@ std::vector<std::size_t> ascending(std::span<double const> values, std::size_t f
   return order;
 }
 
-/// How many labels there were, by their rank among the distinct ones (Fenwick, A new data structure
-/// for cumulative frequency tables, Software: Practice and Experience 24, 1994).
+/// Counts labels by their rank among the distinct ones (Fenwick, A new data structure for
+/// cumulative frequency tables, Software: Practice and Experience 24, 1994).
 class label_counts {
  public:
   explicit label_counts(std::size_t ranks) : sums_(ranks + 1) {}
@@ -37,7 +37,7 @@ class label_counts {
   void add(std::size_t rank) {
     for (std::size_t i = rank + 1; i < sums_.size(); i += i & (0 - i)) ++sums_[i];
   }
-  /// Of labels below that rank.
+  /// The count of labels below that rank.
   std::uint64_t below(std::size_t rank) const {
     std::uint64_t sum = 0;
     for (std::size_t i = rank; i > 0; i -= i & (0 - i)) sum += sums_[i];
@@ -48,7 +48,7 @@ class label_counts {
   std::vector<std::uint64_t> sums_;
 };
 
-/// Pairs of different labels, by how many there are of each label.
+/// The number of pairs with different labels, from the counts per label.
 std::uint64_t unequal_pairs(std::span<std::uint64_t const> counts) {
   std::uint64_t before = 0, pairs = 0;
   for (std::uint64_t const count : counts) {
@@ -98,7 +98,7 @@ std::vector<double> places_in_lists(std::span<datasets::query_group const> queri
     if (q.size() < 2) continue;
     std::vector<std::size_t> const order = ascending(scores, q.begin, q.size());
     for_each_tie(order, scores, [&](std::size_t begin, std::size_t end) {
-      // A quotient of whole numbers: the same place has the same bits in lists of any length.
+      // A quotient of integers: equal places have equal bits in lists of any length.
       for (std::size_t i = begin; i < end; ++i)
         places[order[i]] =
             static_cast<double>(begin + end - 1) / static_cast<double>(2 * (q.size() - 1));
@@ -117,7 +117,7 @@ double concordance(std::span<double const> places, std::span<std::int32_t const>
   };
   label_counts lower(distinct.size());
   std::vector<std::uint64_t> all(distinct.size());
-  std::uint64_t twice = 0;  // pairs in order, and half of those at one place, times two
+  std::uint64_t twice = 0;  // twice the number of pairs in order, ties counting half
   std::vector<std::size_t> const order = ascending(places, 0, places.size());
   for_each_tie(order, places, [&](std::size_t begin, std::size_t end) {
     std::vector<std::uint64_t> here(distinct.size());

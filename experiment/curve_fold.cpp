@@ -26,23 +26,23 @@ namespace {
 
 using json_text = nlohmann::ordered_json;
 
-constexpr std::size_t steps_between_looks = 10;  // trees, when a trial is judged
+constexpr std::size_t steps_between_looks = 10;  // trees between evaluations of a trial
 constexpr std::size_t folds_of_sample = 5;
 
-/// A fold's sets as items, by one method of cuts.
+/// A fold's sets as items, binned by one method.
 struct binned_sets {
   datasets::binned_dataset train, vali, test;
   std::shared_ptr<datasets::discretizer const> cuts;
 };
 
-/// A trial that is to be judged.
+/// A trial to evaluate.
 struct trial_task {
   double budget = 0;
   std::size_t system = 0;
   std::size_t trial = 0;  ///< 0 is the defaults
 };
 
-/// The numbers of trees that are judged, of a learner that has so many; the last is all of them.
+/// The numbers of trees at which a learner with `steps` trees is evaluated; the last is `steps`.
 std::vector<std::size_t> looks_up_to(std::size_t steps) {
   std::vector<std::size_t> looks;
   for (std::size_t at = steps_between_looks; at < steps; at += steps_between_looks)
@@ -55,7 +55,7 @@ setting_choice choice_at(double budget) {
   return budget > largest_untuned_budget ? setting_choice::validated : setting_choice::cross_fitted;
 }
 
-/// The best so far of the numbers of trees.
+/// The best number of trees so far.
 struct best_steps {
   double value = -HUGE_VAL;
   std::size_t steps = 0;
@@ -67,7 +67,7 @@ struct best_steps {
   }
 };
 
-/// A sample that every system learns from.
+/// A sample for every system to learn from.
 struct sample_task {
   double budget = 0;
   way by = way::all;
@@ -134,7 +134,7 @@ class curve_runner {
     return sets;
   }
 
-  /// The sets by every method that the sampling or a system uses: cuts read no labels.
+  /// Bins the sets by every method that sampling or a system uses; cuts do not depend on labels.
   void bin() {
     stage_timer const timer(work_.out, "discretize");
     auto const need = [&](datasets::binning method) {
@@ -163,7 +163,7 @@ class curve_runner {
                      work_.source.number(fold_));
   }
 
-  /// A context for one task: tasks run side by side, on the CPU.
+  /// A context for one of several concurrent tasks, on the CPU.
   context alone() const {
     context one = without_processes(ctx_);
     one.threads = 1;
@@ -185,8 +185,8 @@ class curve_runner {
     return learner;
   }
 
-  /// Runs the tasks that the journal has not, side by side. Tasks have rising budgets: the last
-  /// ones take longest and come first.
+  /// Runs the tasks that are not in the journal, concurrently. Tasks have increasing budgets: the
+  /// last ones take longest and start first.
   template <class Task>
   void run_tasks(std::string const& stage, std::vector<Task> const& tasks,
                  std::function<std::string(Task const&)> const& key_of,
@@ -211,8 +211,8 @@ class curve_runner {
     });
   }
 
-  /// Deals tasks to the processes, each time as many as the first one has threads. The
-  /// first process adds each line as it comes, the others when all are there.
+  /// Deals tasks to the processes, as many at a time as the first one has threads. The first
+  /// process adds each line as it arrives, the others at the end.
   void share_out(std::size_t tasks, std::function<std::string(std::size_t)> const& line_of,
                  std::function<void(std::size_t, std::string)> const& add) const {
     process_group const& group = *ctx_.processes;
@@ -248,7 +248,7 @@ class curve_runner {
     return fmt::format("trial {} {} {}", t.budget, t.system, t.trial);
   }
 
-  /// The sample that settings are chosen with: the first random one, or all.
+  /// The sample for choosing settings: the first random one, or all documents.
   static sample_task tuning_sample(double budget) {
     return {budget, budget < 1 ? way::random : way::all, 0};
   }
@@ -258,18 +258,18 @@ class curve_runner {
     return task.trial == 0 ? s.defaults : s.trials[task.trial - 1];
   }
 
-  /// The defaults and the others; none where there are no others.
+  /// The number of trials including the defaults; 0 if there is no choice.
   static std::size_t trials_of(learners::system const& s) {
     return s.trials.empty() ? 0 : s.trials.size() + 1;
   }
 
-  /// The validation set's value of a trial, by the number of trees that is best there.
+  /// A trial's value on the validation set, with the number of trees that is best there.
   json_text validate(context const& ctx, learners::trial const& t,
                      std::vector<std::size_t> const& sample) const {
     auto const learner = learnt(ctx, t, 0, sample);
     binned_sets const& sets = sets_.at(t.method);
     eval::profile rules = options_.profile;
-    rules.max_label.reset();  // that of the test sets
+    rules.max_label.reset();  // use r_max of the test sets
     std::vector<std::size_t> const looks = looks_up_to(learner->steps());
     std::vector<std::vector<double>> const scores =
         learner->scores_by_steps(ctx, {vali_, sets.vali, sets.cuts}, looks);
@@ -284,9 +284,9 @@ class curve_runner {
     return best.result(learner->steps() > 1);
   }
 
-  /// The share of the sample's pairs that a trial orders, by the number of trees that is best.
-  /// Each document is judged by its place in the list of its query, which is scored as a whole by
-  /// what was learnt from the other folds: most queries of a small sample have one document in it.
+  /// The share of the sample's pairs that a trial orders correctly, with the best number of trees.
+  /// Each document is judged by its place in its query's list, scored as a whole by a fit to the
+  /// other folds, because most queries of a small sample have only one sampled document.
   json_text cross_fit(context const& ctx, learners::trial const& t,
                       std::vector<std::size_t> const& sample) const {
     best_steps best;
@@ -305,7 +305,8 @@ class curve_runner {
       most = std::max(most, learners.back()->steps());
     }
     std::vector<std::size_t> const looks = looks_up_to(most);
-    std::vector<std::vector<double>> places(looks.size());  // of the labels, by look
+    std::vector<std::vector<double>> places(looks.size());  // [looks] places of the labelled
+                                                            // documents
     for (std::size_t k = 0; k < dealt.size(); ++k)
       judge(ctx, *learners[k], dealt[k], sets, looks, places);
     for (std::size_t k = 0; k < looks.size(); ++k)
@@ -313,7 +314,8 @@ class curve_runner {
     return best.result(most > 1);
   }
 
-  /// Adds the places of a fold's judged documents by each number of trees, or all that were grown.
+  /// Adds the places of a fold's judged documents for each number of trees, or for all that were
+  /// grown.
   void judge(context const& ctx, learners::learner& by, sample_fold const& f,
              binned_sets const& sets, std::vector<std::size_t> const& looks,
              std::vector<std::vector<double>>& places) const {

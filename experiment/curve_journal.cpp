@@ -20,7 +20,7 @@ namespace {
 
 using json_text = nlohmann::ordered_json;
 
-/// A journal's line: the first digits of a checksum, the key, what was done.
+/// A journal line: the first digits of a checksum, the key, the result.
 std::string journal_line(std::string const& key, std::string const& line) {
   constexpr std::size_t digits = 16;
   std::string const rest = key + "\t" + line;
@@ -60,7 +60,7 @@ std::string to_text(curve_fold const& fold) {
 }
 
 curve_fold curve_fold_from(std::string_view text, std::string const& name) {
-  return read_json({name, 0, 0}, "not learning curves of a fold", [&] {
+  return read_json({name, 0, 0}, "these are not the learning curves of a fold", [&] {
     json_text const json = parse_checksummed(text, name, "learning curves of a fold");
     curve_fold fold;
     json.at("name").get_to(fold.name);

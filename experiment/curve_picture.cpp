@@ -10,7 +10,7 @@ namespace rulerank::inline v0::experiment {
 
 namespace {
 
-/// The means of settings without a choice.
+/// The means for default settings.
 std::vector<curve_summary> default_means(curve_results const& all) {
   std::vector<curve_summary> means = summaries(all);
   std::erase_if(means,
@@ -18,8 +18,8 @@ std::vector<curve_summary> default_means(curve_results const& all) {
   return means;
 }
 
-/// One measure of one way: a line for each system, in percent of the training documents. A line
-/// ends at all labels, which belong to every way.
+/// The chart of one measure and one way: a line per system, in percent of the training documents.
+/// Lines end at all labels, which belong to every way.
 eval::chart panel(curve_results const& all, std::vector<curve_summary> const& means,
                   std::string_view way, std::size_t measure) {
   std::string const name = all.options.measures[measure].name();
@@ -28,7 +28,7 @@ eval::chart panel(curve_results const& all, std::vector<curve_summary> const& me
                    .y = {name}};
   for (curve_summary const& s : means) {
     made.x.covers.take(100 * s.budget);
-    made.y.covers.take(s.means[measure]);  // of all ways, so that panels can be compared
+    made.y.covers.take(s.means[measure]);  // over all ways, so that charts share an axis
   }
   for (std::string const& system : all.options.systems) {
     eval::chart_series line{system, {}};

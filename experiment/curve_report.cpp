@@ -32,13 +32,12 @@ std::string percent(double share) {
   return fmt::format("{:.4g} %", 100 * share);
 }
 
-/// Counts the labels that training read, and those of the validation set where it chose the
-/// setting.
+/// The number of labels read for training, plus the validation set's if it chose the setting.
 std::size_t labels_read(curve_fold const& fold, curve_point const& p) {
   return p.documents + (p.settings == setting_choice::validated ? fold.vali_documents : 0);
 }
 
-/// Adds a fold's draws to a summary: means by draw of the fold, queries.
+/// Adds a fold's samples to a summary: the fold's means by sample, and its queries.
 void add_fold(curve_fold const& fold, std::size_t measures, curve_summary& s,
               std::vector<std::vector<double>>& by_draw) {
   std::size_t const queries = fold.qids.size();
@@ -75,7 +74,7 @@ curve_summary const* summary_of(std::vector<curve_summary> const& all, curve_sum
   return at == all.end() ? nullptr : &*at;
 }
 
-/// The ways and the systems of the summaries in their order.
+/// The ways and systems of the summaries, in order.
 std::vector<std::pair<std::string, std::string>> rows_of(std::vector<curve_summary> const& all,
                                                          setting_choice settings) {
   std::vector<std::pair<std::string, std::string>> rows;
@@ -87,10 +86,11 @@ std::vector<std::pair<std::string, std::string>> rows_of(std::vector<curve_summa
 }
 
 constexpr std::array<std::string_view, 3> settings_titles{
-    "settings without a choice", "settings chosen by cross-fitting in a random sample of the share",
-    "settings chosen with the labels of the validation parts, which come on top"};
+    "settings without a choice",
+    "settings chosen by cross-fitting within a random sample of this share",
+    "settings chosen with the labels of the validation sets, which are additional"};
 
-/// The means of one measure: a row a way and system, a column a budget.
+/// The means of one measure: a row per way and system, a column per budget.
 eval::table means_table(curve_results const& all, std::vector<curve_summary> const& of,
                         std::size_t measure, setting_choice settings) {
   std::vector<double> budgets;
@@ -101,7 +101,7 @@ eval::table means_table(curve_results const& all, std::vector<curve_summary> con
   std::size_t queries = 0;
   for (curve_fold const& fold : all.folds) queries += fold.qids.size();
   eval::profile named = all.options.profile;
-  named.max_label.reset();  // the data's, not a choice
+  named.max_label.reset();  // determined by the data, not chosen
   eval::table t;
   t.title = fmt::format(
       "{}, {}; profile {}; {} folds, mean of fold means and deviation over {} draws; {} "
@@ -134,22 +134,23 @@ struct difference {
   curve_summary const* other = nullptr;
 };
 
-/// By query, on one measure.
-std::vector<double> less_by_query(difference const& of, std::size_t measure) {
-  std::vector<double> less(of.one->queries[measure]);
-  for (std::size_t q = 0; q < less.size(); ++q) less[q] -= of.other->queries[measure][q];
-  return less;
+/// The differences on one measure, by query.
+std::vector<double> differences_by_query(difference const& of, std::size_t measure) {
+  std::vector<double> differences(of.one->queries[measure]);
+  for (std::size_t q = 0; q < differences.size(); ++q)
+    differences[q] -= of.other->queries[measure][q];
+  return differences;
 }
 
-/// Rows of differences on one measure, Holm's correction over all of them.
+/// Rows of differences on one measure, Holm-corrected over all rows.
 void add_differences(std::vector<difference> const& all, std::size_t measure,
                      std::string const& measure_name, eval::table& t) {
   std::vector<double> p;
   std::vector<std::vector<eval::cell>> rows;
   for (difference const& d : all) {
-    std::vector<double> const less = less_by_query(d, measure);
-    eval::mean_interval const within = eval::confidence_interval(less);
-    p.push_back(eval::paired_t_test(less).p);
+    std::vector<double> const differences = differences_by_query(d, measure);
+    eval::mean_interval const within = eval::confidence_interval(differences);
+    p.push_back(eval::paired_t_test(differences).p);
     rows.push_back({measure_name, name_of(d.one->settings), percent(d.one->budget),
                     fmt::format("{}, {}", d.one->way, d.one->system),
                     fmt::format("{}, {}", d.other->way, d.other->system), within.mean, within.low,
@@ -179,7 +180,7 @@ eval::table differences_table(std::string title) {
   return t;
 }
 
-/// Each summary less the one that `other_of` gives beside it by a measure, where it gives one.
+/// Each summary minus the one that `other_of` returns for it, if any.
 template <class OtherOf>
 eval::table compared(curve_results const& all, std::vector<curve_summary> const& of,
                      std::string title, OtherOf const& other_of) {
@@ -193,15 +194,15 @@ eval::table compared(curve_results const& all, std::vector<curve_summary> const&
   return t;
 }
 
-/// Each of our systems less the best one of another library on the same samples.
+/// Each of our systems minus the best system of another library on the same samples.
 eval::table systems_compared(curve_results const& all, std::vector<curve_summary> const& of) {
   auto const is_ours = [&](curve_summary const& s) {
     return std::find(all.ours.begin(), all.ours.end(), s.system) != all.ours.end();
   };
   return compared(
       all, of,
-      "our systems less the best other library's on the same samples: mean over the queries, its "
-      "95 % interval, paired t-test, Holm's correction over a measure's rows",
+      "our systems minus the best system of another library on the same samples: mean over the "
+      "queries, its 95 % interval, paired t-test, Holm's correction over a measure's rows",
       [&](curve_summary const& s, std::size_t m) {
         curve_summary const* best = nullptr;
         for (curve_summary const& other : of)
@@ -213,11 +214,11 @@ eval::table systems_compared(curve_results const& all, std::vector<curve_summary
       });
 }
 
-/// Each way less random documents, by the same system.
+/// Each way minus random documents, for the same system.
 eval::table ways_compared(curve_results const& all, std::vector<curve_summary> const& of) {
   return compared(
       all, of,
-      "a way to choose less random documents, by the same system: mean over the queries, its 95 % "
+      "chosen documents minus random documents, for each system: mean over the queries, its 95 % "
       "interval, paired t-test, Holm's correction over a measure's rows",
       [&](curve_summary const& s, std::size_t /*m*/) {
         return s.way == "random" ? nullptr : summary_of(of, s, "random", s.system);
@@ -228,9 +229,9 @@ eval::table choices_table(curve_results const& all, setting_choice by) {
   bool const validated = by == setting_choice::validated;
   std::string const measure = all.options.measures.front().name();
   eval::table t;
-  t.title = validated ? fmt::format("settings chosen on the validation parts by {}", measure)
-                      : "settings chosen by cross-fitting: pairs in order, the share of the "
-                        "sampled documents' pairs of different labels";
+  t.title = validated ? fmt::format("settings chosen on the validation sets by {}", measure)
+                      : "settings chosen by cross-fitting; pairs in order: the share of correctly "
+                        "ordered pairs among the sampled documents of different labels";
   t.columns = {
       {"fold"},
       {"labels"},
@@ -271,7 +272,7 @@ std::vector<eval::table> tables_of(curve_results const& all) {
 
 constexpr auto general = eval::column::style::general;
 
-/// A table of points of curves without rows, whose columns `cells_of` fills.
+/// An empty table of curve points; `cells_of` fills its columns.
 eval::table table_of_points(std::string title) {
   return {std::move(title),
           {{"fold"},
@@ -366,8 +367,8 @@ eval::table best_first_table(curve_results const& all, std::vector<curve_summary
   std::vector<curve_summary const*> const best = best_first(of, budget, measure);
   eval::table t;
   t.title = fmt::format(
-      "{} of the labels, the best first; differences to it in {} with 95 % intervals over the "
-      "queries",
+      "{} of the labels, the best system first; differences to the best in {} with 95 % intervals "
+      "over the queries",
       percent(budget), all.options.measures[measure].name());
   auto const fixed = eval::column::style::fixed;
   t.columns = {{"system"}, {"labels of"}, {"settings"}};
@@ -380,7 +381,7 @@ eval::table best_first_table(curve_results const& all, std::vector<curve_summary
       row.resize(t.columns.size(), eval::cell(std::string()));
     } else {
       eval::mean_interval const within =
-          eval::confidence_interval(less_by_query({s, best.front()}, measure));
+          eval::confidence_interval(differences_by_query({s, best.front()}, measure));
       for (double const value : {within.mean, within.low, within.high}) row.emplace_back(value);
     }
     t.rows.push_back(std::move(row));
@@ -412,8 +413,9 @@ eval::table points_table(curve_results const& all) {
 
 eval::table seconds_table(curve_fold const& fold) {
   eval::table t = table_of_points(
-      "seconds of one thread, with other samples side by side: another run has other ones; fit: to "
-      "learn from the sample, items made before; score: all documents of the test part");
+      "seconds of one thread while other samples ran on other threads, so they differ from run to "
+      "run; fit: learning from the sample, without making items; score: scoring all documents of "
+      "the test set");
   t.columns.insert(t.columns.end(), {{"fit", general}, {"score", general}});
   for (std::size_t i = 0; i < fold.seconds.size(); ++i) {
     t.rows.push_back(cells_of(fold, fold.points.at(i)));

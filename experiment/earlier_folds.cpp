@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The version of the form of results; another one makes finished folds worthless.
+/// Version of the results' format; a change invalidates finished folds.
 constexpr int fold_form = 2;
 
 }  // namespace
@@ -53,11 +53,11 @@ earlier find_finished(std::string const& out_dir, std::string const& fold,
     return {std::nullopt, e.what(), true};
   }
   if (found.result->fingerprint != fingerprint)
-    return {std::nullopt, "other settings, inputs or program than last time", false};
+    return {std::nullopt, "settings, inputs or program differ from the last run", false};
   for (auto const& [name, sum] : found.result->files) {
     std::string const written = (fs::path(out_dir) / name).string();
     if (!fs::is_regular_file(written, status) || sha256_of_file(written) != sum)
-      return {std::nullopt, fmt::format("{} is not there as it was written", name), true};
+      return {std::nullopt, fmt::format("{} is missing or was changed", name), true};
   }
   return found;
 }

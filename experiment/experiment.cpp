@@ -28,8 +28,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The test sets of all folds, read before hours of work: the largest label of all is needed for
-/// each, and faults of the last fold are known now.
+/// Reads the test sets of all folds before hours of work: every fold needs the largest label of
+/// all, and errors in the last fold appear early.
 std::vector<datasets::dataset> read_tests(context const& ctx, fold_source const& source,
                                           sinks const& out) {
   stage_timer const timer(out, "read");
@@ -39,22 +39,22 @@ std::vector<datasets::dataset> read_tests(context const& ctx, fold_source const&
   return tests;
 }
 
-/// What the work on a fold leaves, but for its files.
+/// The outcome of a fold, without its files.
 struct done_fold {
   std::string text;  // its result
   std::map<std::string, std::set<std::string>> engines;
-  std::optional<double> seconds;  // none: an earlier run finished it
+  std::optional<double> seconds;  // empty: reused
   static auto members_of(auto& fold) { return std::tie(fold.text, fold.engines, fold.seconds); }
 };
 
 using system_scores = std::vector<std::pair<std::string, std::vector<double>>>;
 
-/// A fold that one of several processes did, as the first one gets it.
+/// A fold done by another process, as sent to the first one.
 struct dealt_fold {
   done_fold done;
   std::map<std::string, std::string> files;
   std::vector<std::string> warnings;
-  system_scores scores;  // where they are asked for
+  system_scores scores;  // if requested
   static auto members_of(auto& fold) {
     return std::tie(fold.done, fold.files, fold.warnings, fold.scores);
   }
@@ -62,11 +62,11 @@ struct dealt_fold {
 
 class folds_runner {
  public:
-  /// `wants_scores`: on the first process `work.out.scores` is called.
+  /// `wants_scores`: whether the first process calls `work.out.scores`.
   folds_runner(context const& ctx, fold_work const& work, bool wants_scores, results& all)
       : ctx_(ctx), work_(work), wants_scores_(wants_scores), all_(all) {}
 
-  /// The result of each fold: an earlier run's, or made now and written at once.
+  /// The result of each fold: reused, or computed now and written at once.
   std::vector<fold_result> run(std::vector<datasets::dataset> tests) {
     tests_ = std::move(tests);
     if (has_processes(ctx_))
@@ -106,7 +106,7 @@ class folds_runner {
                      fold_name(work_.source, fold), counted(systems, "system"), *done.seconds));
   }
 
-  /// The text of what an earlier run left of a fold; empty, saying why, where it cannot be used.
+  /// The text of an earlier run's result; empty, with a message, if it is not usable.
   std::string finished(std::size_t fold) const {
     if (out_dir().empty()) return {};
     std::string const name = fold_name(work_.source, fold);
@@ -114,16 +114,16 @@ class folds_runner {
         out_dir(), name, fingerprint_of(work_.settings, name, work_.source.checksums(fold)));
     if (!found.result) {
       if (found.damaged)
-        warn(fmt::format("{}: done again: {}", name, found.why_not));
+        warn(fmt::format("{}: runs again: {}", name, found.why_not));
       else if (!found.why_not.empty())
-        note(fmt::format("{}: done again: {}", name, found.why_not));
+        note(fmt::format("{}: runs again: {}", name, found.why_not));
       return {};
     }
     note(fmt::format("{}: finished by an earlier run", name));
     return to_text(*found.result);
   }
 
-  /// The fold by this process, or with a context of several by all of them, and its result kept.
+  /// Runs a fold on this process or, with a context of several, on all of them; stores the result.
   done_fold do_here(std::size_t fold) {
     std::size_t systems = 0;
     done_fold done = do_fold(ctx_, work_, fold, std::exchange(tests_[fold], {}), systems);
@@ -153,8 +153,8 @@ class folds_runner {
       write_file(finished_path(out_dir(), fold_name(work_.source, fold)), done.text);
   }
 
-  /// Of the folds to do, as many as make whole rounds are dealt to the processes, which do one
-  /// each; those left are done by all of them together.
+  /// Deals as many folds as make whole rounds to the processes, one each; all processes do the
+  /// remaining folds together.
   void share_out() {
     process_group const& group = *ctx_.processes;
     auto texts = value_from_first(group, [&] {
@@ -175,7 +175,7 @@ class folds_runner {
   }
 
   void deal(std::span<std::size_t const> folds) {
-    std::map<std::size_t, system_scores> scores;  // of the first process
+    std::map<std::size_t, system_scores> scores;  // on the first process
     auto const kept = ctx_.processes->deal(
         folds.size(), [&](std::size_t t) { return bytes_of(do_alone(folds[t])); },
         [&](std::size_t t, std::string const& bytes) {
@@ -201,7 +201,8 @@ class folds_runner {
     }
   }
 
-  /// A fold without the other processes, and without the output folder, which is the first's.
+  /// Runs a fold without the other processes and without the output folder, which the first one
+  /// owns.
   dealt_fold do_alone(std::size_t fold) const {
     dealt_fold dealt;
     sinks out;
@@ -223,7 +224,7 @@ class folds_runner {
   bool const wants_scores_;
   results& all_;
   sinks const untimed_;
-  std::vector<datasets::dataset> tests_;  // of folds that are not done
+  std::vector<datasets::dataset> tests_;  // of folds to do
   std::map<std::size_t, done_fold> done_;
 };
 

@@ -19,80 +19,80 @@
 #include <string_view>
 #include <vector>
 
-// The whole cross-validation: discretize, reduce, tune, rank, evaluate, compare; and where its
-// folds come from.
+// A complete cross-validation (discretize, reduce, tune, rank, evaluate, compare) and the sources
+// of its folds.
 namespace rulerank::inline v0::experiment {
 
-/// Receives what is odd but valid in an input, or what was done; may be empty.
+/// Receives a warning about valid but odd input, or a note on progress; may be empty.
 using message_fn = std::function<void(std::string const&)>;
 
 enum class fold_set { train, vali, test };
 
-/// The folds of a cross-validation as data sets. `run` takes each set at most once, over processes
-/// each process what its folds need: first the test
-/// sets of all folds, then fold by fold the training set and, where something is chosen by it,
-/// the validation set. `run` calls these functions one at a time.
+/// The folds of a cross-validation as data sets. `run` reads each set at most once; over processes,
+/// each process reads what its folds need. It reads the test sets of all folds first, then fold by
+/// fold the training set and, if used, the validation set. `run` calls these functions one at a
+/// time.
 class fold_source {
  public:
   virtual ~fold_source() = default;
   virtual std::size_t size() const = 0;
-  /// The number of the `fold`-th fold, 1 or more, which names it (`Fold1`) and draws its random
-  /// samples; ascending and distinct.
+  /// The `fold`-th fold's number, 1 or more, ascending and distinct. It names the fold (`Fold1`)
+  /// and seeds its random samples.
   virtual std::uint64_t number(std::size_t fold) const = 0;
-  /// SHA-256 of all that the fold's results depend on, by name: `Fold1/train.txt`,
-  /// `AdaRank/Fold1.score`, ... Results of an earlier run are used where these are the same.
+  /// SHA-256 of all inputs of the fold's results, by name: `Fold1/train.txt`,
+  /// `AdaRank/Fold1.score`, ... An earlier run's results are reused if these are equal.
   virtual std::map<std::string, std::string> checksums(std::size_t fold) const = 0;
   /// How data were read, for results.json.
   virtual data_reading reading() const = 0;
-  /// Training documents have labels. Throws `error` for bad input.
+  /// Reads a set; training documents must have labels. Throws `error` for bad input.
   virtual datasets::dataset read(context const& ctx, std::size_t fold, fold_set which,
                                  message_fn const& warn) const = 0;
-  /// The scores that an outside system gives the fold's test documents, in their order.
+  /// An outside system's scores of the fold's test documents, in their order.
   virtual std::vector<double> scores(context const& ctx, std::size_t fold,
                                      std::string const& system,
                                      datasets::dataset const& test) const = 0;
 };
 
-/// A method whose scores come from elsewhere, a file a fold.
+/// A system with scores from files, one per fold.
 struct outside_folder {
   std::string name;
   std::string folder;
 };
 
 struct file_folds_options {
-  bool vali = true;                     ///< validation sets are needed
+  bool vali = true;                     ///< read validation sets
   std::vector<outside_folder> outside;  ///< folders of scores
   datasets::svmlight_options reading;   ///< its group file is not used
-  bool drop_unlabelled = false;         ///< of training and validation sets
-  /// LightGBM's group sizes for sets without qid: files of train, vali and test of each fold, or
-  /// none.
+  bool drop_unlabelled = false;         ///< from training and validation sets
+  /// LightGBM group-size files for sets without qid: those of train, vali and test for each fold,
+  /// or none.
   std::vector<std::string> group_files;
 };
 
-/// Folds in files. Several threads may use one object.
+/// Folds from files. Thread-safe.
 class file_folds final : public fold_source {
  public:
-  /// The folders `FoldN` of a folder, N = 1, 2, ... as there are, by ascending N: `train.txt`,
-  /// `test.txt` and, where needed, `vali.txt` in each, `FoldN.score`, `FoldN.scores` or `FoldN.txt`
-  /// in the folder of each outside system; any of them with `.gz` or `.zst` at its end. Throws
-  /// `error` that names what is missing, `usage_error` for another number of group files.
+  /// The folders `FoldN` that exist in a folder, N = 1, 2, ..., by ascending N. Each has
+  /// `train.txt`, `test.txt` and, if needed, `vali.txt`; each outside system's folder has
+  /// `FoldN.score`, `FoldN.scores` or `FoldN.txt`. All may end in `.gz` or `.zst`. Throws `error`
+  /// naming a missing file, `usage_error` for a wrong number of group files.
   file_folds(std::string const& folder, file_folds_options options = {});
 
   /// The input files of one fold.
   struct fold_files {
     std::uint64_t number = 0;
     std::string train;
-    std::string vali;  ///< empty where it is not needed
+    std::string vali;  ///< empty if not needed
     std::string test;
     std::vector<std::string> outside;  ///< one for each outside system
   };
   std::vector<fold_files> const& folds() const noexcept { return folds_; }
-  /// Every file that is read, group files included.
+  /// All files to be read, including group files.
   std::vector<std::string> files() const;
 
   std::size_t size() const override { return folds_.size(); }
   std::uint64_t number(std::size_t fold) const override { return folds_[fold].number; }
-  /// Throws `error` for what is no regular file, such as a pipe: it could not be read twice.
+  /// Throws `error` for a file that is not regular, such as a pipe: it cannot be read twice.
   std::map<std::string, std::string> checksums(std::size_t fold) const override;
   data_reading reading() const override { return reading_; }
   datasets::dataset read(context const& ctx, std::size_t fold, fold_set which,
@@ -106,21 +106,20 @@ class file_folds final : public fold_source {
   data_reading reading_;
 };
 
-/// One fold of a data set in memory: of each set the documents as `datasets::subset` takes them.
+/// One fold of a data set in memory: for each set the documents, as for `datasets::subset`.
 struct memory_fold {
   std::uint64_t number = 1;
   std::vector<std::size_t> train, vali, test;
-  /// As fold_source::checksums; empty: made of the documents and the outside scores.
+  /// As fold_source::checksums; empty: computed from the documents and the outside scores.
   std::map<std::string, std::string> checksums;
 };
 
-/// Folds of one data set in memory; a set is copied when it is read. Several threads may use one
-/// object.
+/// Folds of one data set in memory; reading copies a set. Thread-safe.
 class memory_folds final : public fold_source {
  public:
-  /// Refers to `data`, which outlives it. `outside`: by name a system's scores of all its
-  /// documents. `drop_unlabelled`: of training and validation sets. Throws `usage_error` where
-  /// sizes do not fit.
+  /// Keeps a reference to `data`. `outside`: scores of all its documents, by system.
+  /// `drop_unlabelled`: from training and validation sets. Throws `usage_error` for mismatched
+  /// sizes.
   memory_folds(datasets::dataset const& data, std::vector<memory_fold> folds,
                std::map<std::string, std::vector<double>> outside = {},
                bool drop_unlabelled = false);
@@ -128,7 +127,7 @@ class memory_folds final : public fold_source {
   std::size_t size() const override { return folds_.size(); }
   std::uint64_t number(std::size_t fold) const override { return folds_[fold].number; }
   std::map<std::string, std::string> checksums(std::size_t fold) const override;
-  /// As of files read with svmlight_options{}, and where documents are dropped with the label
+  /// As for files read with svmlight_options{}; if documents are dropped, with the label
   /// `unlabelled`.
   data_reading reading() const override;
   datasets::dataset read(context const& ctx, std::size_t fold, fold_set which,
@@ -143,15 +142,15 @@ class memory_folds final : public fold_source {
   bool drop_unlabelled_;
 };
 
-/// Where messages and times go; each may be empty. Called from the thread that calls `run`;
-/// progress goes to the context's.
+/// Destinations of messages and times; each may be empty. Called from the thread that calls `run`;
+/// progress goes to the context.
 struct sinks {
-  message_fn warn;  ///< what is odd but valid in an input
-  message_fn note;  ///< a fold that is done, taken from an earlier run, or done again
-  /// A stage of the work ended and took `seconds`; the same stage may come again. Must not throw.
+  message_fn warn;  ///< about valid but odd input
+  message_fn note;  ///< a fold is done, was reused, or is repeated
+  /// A stage took `seconds`; a stage may be reported repeatedly. Must not throw.
   std::function<void(std::string_view stage, double seconds)> stage;
-  /// The scores that a system gave the test documents of a fold, but those of random draws; not
-  /// called for folds that an earlier run finished.
+  /// A system's scores of a fold's test documents, except for random samples; not called for reused
+  /// folds.
   std::function<void(std::size_t fold, std::string const& system, datasets::dataset const& test,
                      std::span<double const> scores)>
       scores;
@@ -159,37 +158,37 @@ struct sinks {
 
 struct options {
   experiment::settings settings;
-  l2r::engine_options engine;  ///< that ranks
+  l2r::engine_options engine;  ///< for ranking
   eval::comparison_options compared;
-  /// A folder for all that is written; made where it is missing. Empty: nothing is written.
+  /// Folder for all output; created if missing. Empty: nothing is written.
   std::string out_dir;
 };
 
-/// How long a fold took.
+/// The duration of a fold.
 struct fold_time {
   std::string name;
-  std::optional<double> seconds;  ///< none: an earlier run finished it
+  std::optional<double> seconds;  ///< empty: reused
 };
 
 struct results {
-  experiment::settings settings;  ///< as asked for, with r_max, and with what `run` sets
+  experiment::settings settings;  ///< as given, with r_max and the values that `run` sets
   experiment::report report;
-  std::map<std::string, std::set<std::string>> engines;  ///< that ran, by `reduce` and `rank`
+  std::map<std::string, std::set<std::string>> engines;  ///< engines used, by `reduce` and `rank`
   std::vector<fold_time> times;
 };
 
-/// Runs the folds, or takes their results from an earlier run with the same output folder, settings
-/// and inputs, compares the systems, and writes table.md, table.tex, results.json and, of each
-/// fold, runs/, scores/, reduced/, tuned/ and, when it is done, folds/FoldN.json, with which a run
-/// that was stopped goes on (docs/verbs/experiment.md). The same settings and inputs give the same
-/// bytes for any threads and engines. r_max of the profile is the largest label of all test sets.
-/// Throws `usage_error` for settings that make no sense, `error` for bad input, `output_error`.
+/// Runs the folds, or reuses an earlier run's results with the same output folder, settings and
+/// inputs, and compares the systems. Writes table.md, table.tex, results.json and, for each fold,
+/// runs/, scores/, reduced/, tuned/ and, last, folds/FoldN.json, from which an interrupted run
+/// resumes (docs/reference/verbs/experiment.md). Equal settings and inputs give equal bytes for all
+/// threads and engines. r_max of the profile is the largest label of all test sets. Throws
+/// `usage_error` for invalid settings, `error` for bad input, `output_error`.
 ///
-/// Over processes (context::processes) the folds are dealt to those that are free; folds that are
-/// left when each process has had one more are done by all of them together. The first process
-/// alone writes, and calls `note` and `scores`; all return the results.
+/// Over processes (context::processes), folds go to free processes; folds that do not fill a last
+/// round are done by all processes together. Only the first process writes and calls `note` and
+/// `scores`; all return the results.
 ///
-/// Threads: several calls may run at once on output folders of their own.
+/// Threads: calls may run concurrently with different output folders.
 results run(context const& ctx, options const& what, fold_source const& source,
             sinks const& out = {});
 

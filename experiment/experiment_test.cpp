@@ -226,7 +226,7 @@ TEST(Baselines, DrawsAreUniform) {
 }
 
 TEST(Baselines, TheBestFeatureAndItsDirection) {
-  // Feature 1 is constant, feature 2 ranks best upside down, as does feature 3; 4 is wrong once.
+  // Feature 1 is constant; features 2 and 3 rank best ascending; 4 has one error.
   std::string const text =
       "1 qid:1 1:5 2:1 3:-2 4:7\n0 qid:1 1:5 2:2 3:-1 4:1\n"
       "0 qid:2 1:5 2:4 3:8 4:7\n1 qid:2 1:5 2:3 3:7 4:6\n";
@@ -239,7 +239,7 @@ TEST(Baselines, TheBestFeatureAndItsDirection) {
   EXPECT_EQ(best.value, 1.0);
   auto const bare = datasets::parse_svmlight(ctx, "1 qid:1\n0 qid:1\n", "vali");
   EXPECT_THROW(best_feature(ctx, bare, map, eval::make_profile("letor")), error);
-  // Processes try a share each, some of them none; of equally good features the first stays.
+  // Processes try a share each, possibly none; of equally good features the first one remains.
   for (int const processes : {2, 3, 5})
     testing_tools::run_processes(processes, [&](process_group const& group) {
       context shared;
@@ -307,7 +307,7 @@ TEST(FoldResult, WhatIsCutShortOrChangedIsRefused) {
     EXPECT_THROW(fold_result_from(text.substr(0, size), "x"), error);
   EXPECT_THROW(fold_result_from("[]", "x"), error);
   EXPECT_THROW(fold_result_from(std::string(80'000, '[') + std::string(80'000, ']'), "x"), error);
-  // With a right checksum.
+  // With a correct checksum.
   auto const refused = [&](auto change) {
     auto json = nlohmann::ordered_json::parse(text);
     json.erase("sha256");
@@ -401,7 +401,7 @@ TEST(Report, MeansSharesAndSpread) {
   EXPECT_DOUBLE_EQ(*r.systems[1].share, .1);
   EXPECT_DOUBLE_EQ(*r.systems[0].share, 1);
   EXPECT_TRUE(r.systems[1].spread.empty());
-  // The draws' means of fold means: .1 and .2, .05 and .15.
+  // The samples' means of fold means: .1 and .2, .05 and .15.
   ASSERT_EQ(r.systems[2].spread.size(), 2u);
   EXPECT_DOUBLE_EQ(r.systems[2].spread[0], .1 / std::sqrt(2.));
   EXPECT_DOUBLE_EQ(r.systems[2].spread[1], .1 / std::sqrt(2.));
@@ -534,7 +534,7 @@ TEST_F(Run, DataSetsInMemoryGiveWhatFilesGive) {
   EXPECT_EQ(written(folder_ / "a"), written(folder_ / "b"));
   EXPECT_EQ(by_files.settings.profile.max_label, 2);
   EXPECT_FALSE(by_files.engines.at("rank").empty());
-  // Nothing is done again, whatever the source is; without a folder nothing is written.
+  // Nothing is repeated, whatever the source; without a folder nothing is written.
   results const again = run(ctx_, writing("a"), in_memory(), out);
   EXPECT_EQ(notes.back(), "Fold3: finished by an earlier run");
   EXPECT_FALSE(again.times.at(2).seconds);
@@ -556,7 +556,7 @@ TEST_F(Run, GivesTheSameOverProcesses) {
   };
   results const one = run(ctx_, writing("one"), in_memory(), out);
   auto const expected = written(folder_ / "one");
-  // Of three folds two are dealt and one is done by both; each is dealt; all are done by all.
+  // Three folds: 2 processes deal two folds and share one; 3 deal all; 4 share all.
   for (int const processes : {2, 3, 4})
     for (bool const goes_on : {false, true}) {
       std::string const name = fmt::format("of-{}", processes);
@@ -647,9 +647,10 @@ TEST_F(Run, ADamagedFoldIsDoneAgainWithAWarning) {
   out.warn = [&](std::string const& message) { warnings.push_back(message); };
   results const again = run(ctx_, writing("a"), in_memory(), out);
   ASSERT_EQ(warnings.size(), 1u);
-  EXPECT_EQ(warnings[0], fmt::format("Fold2: done again: {}: damaged: these results do not have "
-                                     "their checksum",
-                                     path));
+  EXPECT_EQ(
+      warnings[0],
+      fmt::format("Fold2: runs again: {}: these results are damaged: their checksum does not match",
+                  path));
   EXPECT_TRUE(again.times.at(1).seconds);
   EXPECT_FALSE(again.times.at(0).seconds);
   EXPECT_EQ(written(folder_ / "a"), files);
@@ -705,7 +706,7 @@ TEST_F(Run, RecipesRankAsTheModelThatTheyFit) {
     return l2r::score(ctx_, l2r::fit(ctx_, from, what.settings.recipes), test).scores;
   };
   EXPECT_EQ(written("full-members-3"), by(train));
-  // The documents that are not chosen have no label.
+  // Documents that were not chosen have no label.
   auto const reduced = datasets::read_svmlight(ctx_, folder_ / "card/reduced/Fold2-size3.txt");
   ASSERT_LT(reduced.size(), train.size());
   auto part = train;
@@ -731,7 +732,7 @@ TEST_F(Run, SeededTiesDoNotFollowTheOrderOfTheFile) {
   auto const chosen = [&](bool seeded, std::uint64_t seed) {
     options what = writing("ties");
     what.settings.random = what.settings.feature = false;
-    what.settings.members.front().discretizer.bins = 2;  // documents tie
+    what.settings.members.front().discretizer.bins = 2;  // produces ties
     what.settings.seeded_ties = seeded;
     context ctx = ctx_;
     ctx.seed = seed;

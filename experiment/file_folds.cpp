@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t sets_a_fold = 3;
 
-/// N of `FoldN`, 0 for another name.
+/// N of `FoldN`; 0 for another name.
 std::uint64_t fold_number(std::string_view name) {
   constexpr std::string_view prefix = "Fold";
   if (!name.starts_with(prefix) || name.size() == prefix.size() || name[prefix.size()] == '0')
@@ -33,7 +33,7 @@ std::uint64_t fold_number(std::string_view name) {
   return status == std::errc{} && end == name.data() + name.size() ? number : 0;
 }
 
-/// The first of the names that is a file in the folder, as it is or compressed.
+/// The first of the names that exists in the folder, plain or compressed.
 std::string find_file(fs::path const& folder, std::initializer_list<std::string> names,
                       std::string const& expected) {
   for (std::string const& name : names)
@@ -64,7 +64,7 @@ std::vector<std::uint64_t> fold_numbers(std::string const& folder) {
 std::string checksum_of(std::string const& path) {
   std::error_code status;
   if (!fs::is_regular_file(path, status))
-    throw error({path, 0, 0}, "found no regular file, expected one that can be read again");
+    throw error({path, 0, 0}, "not a regular file, expected a file that can be read twice");
   return sha256_of_file(path);
 }
 
@@ -97,8 +97,9 @@ file_folds::file_folds(std::string const& folder, file_folds_options options)
     reading_.groups.push_back(sha256_of_file(path));
   std::size_t const sets = folds_.size() * sets_a_fold;
   if (!options_.group_files.empty() && options_.group_files.size() != sets)
-    throw usage_error(fmt::format("found {}, expected {}: of train, vali and test of each fold",
-                                  counted(options_.group_files.size(), "group file"), sets));
+    throw usage_error(
+        fmt::format("found {}, expected {}: one for train, vali and test of each fold",
+                    counted(options_.group_files.size(), "group file"), sets));
 }
 
 std::vector<std::string> file_folds::files() const {
@@ -143,7 +144,7 @@ std::vector<double> file_folds::scores(context const& ctx, std::size_t fold,
                                        datasets::dataset const& test) const {
   auto const at = std::ranges::find(options_.outside, system, &outside_folder::name);
   if (at == options_.outside.end())
-    throw usage_error(fmt::format("the folds have no scores of '{}'", system));
+    throw usage_error(fmt::format("found no scores of '{}' in the folds", system));
   return datasets::read_scores_of(
       ctx, folds_[fold].outside[static_cast<std::size_t>(at - options_.outside.begin())], test);
 }

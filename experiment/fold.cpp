@@ -37,7 +37,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The fold's sets by one way to cut, made when they are first needed.
+/// The fold's sets binned by one kind of cuts; made on first use.
 struct cut_sets {
   datasets::discretizer cuts;  ///< fitted on the whole training set
   std::shared_ptr<datasets::binned_dataset const> train, test;
@@ -63,7 +63,7 @@ class fold_runner {
 
   fold_result run() {
     read();
-    // Over processes all are here; the cuts of a trial are needed by one alone.
+    // All processes need the first cuts, only one needs those of a trial.
     cut_sets& first =
         sets_by(settings_.members.front().discretizer, &datasets::fit_discretizer_together);
     train_by(first);
@@ -72,7 +72,7 @@ class fold_runner {
     for (rules::rule_size const size : settings_.reduce_sizes) reduce(size);
     if (settings_.tune) tune();
     for (system const& what : systems_of(settings_)) judge(what);
-    for (std::string const& path : trials_) fs::remove(path);  // the tables say what was tried
+    for (std::string const& path : trials_) fs::remove(path);  // the tables record the trials
     return std::move(result_);
   }
 
@@ -123,14 +123,14 @@ class fold_runner {
     }
     return *sets.test;
   }
-  /// Training documents as items. Throws `error` where there are none.
+  /// Training documents as items. Throws `error` if there are none.
   datasets::binned_dataset items_of(datasets::dataset const& training, cut_sets const& sets) {
     stage_timer const timer(work_.out, "discretize");
     datasets::binned_dataset items = datasets::apply_discretizer(ctx_, training, sets.cuts);
     datasets::expect_items(training, items);
     return items;
   }
-  /// What tuning does not choose is as the first member has it.
+  /// Options that tuning does not choose are those of the first member.
   cut_sets& sets_by(tuning::cuts const& how) {
     datasets::discretizer_options options = settings_.members.front().discretizer;
     options.method = how.method;
@@ -169,7 +169,7 @@ class fold_runner {
     chosen_[size] = std::move(sample.documents);
   }
 
-  /// The documents to rank by: all, or those that sampling with rules of `reduce_size` chose.
+  /// The documents to rank by: all, or those chosen by sampling with rules of `reduce_size`.
   datasets::dataset training_of(rules::rule_size reduce_size) {
     return reduce_size == 0 ? train_ : datasets::subset(train_, chosen_.at(reduce_size));
   }
@@ -179,11 +179,11 @@ class fold_runner {
     for (rules::rule_size const size : settings_.reduce_sizes) tune(size);
   }
 
-  /// Chooses by each measure how to rank; the trials of one are those of the others.
+  /// Chooses how to rank by each measure; the choices share their trials.
   void tune(rules::rule_size reduce_size) {
     tuned_settings const& asked = *settings_.tune;
     eval::profile rules = settings_.profile;
-    rules.max_label.reset();  // that of the test sets
+    rules.max_label.reset();  // use r_max of the test sets
     datasets::dataset const training = training_of(reduce_size);
     auto const prepare = [&](tuning::cuts const& how) {
       cut_sets const& sets = sets_by(how);
@@ -200,7 +200,7 @@ class fold_runner {
         choose(what, tuner, trials, rules);
   }
 
-  /// Chooses for a tuned system.
+  /// Makes the choice for one tuned system.
   void choose(system const& what, tuning::tuner& tuner, tuning::trials_file& trials,
               eval::profile const& rules) {
     tuning::search_options const& search = settings_.tune->search;
@@ -218,9 +218,9 @@ class fold_runner {
     result_.tuned[what.name] = std::move(best);
   }
 
-  /// What an interrupted run of this fold tried; of another run nothing.
+  /// The trials of this fold's interrupted run; empty for another run.
   tuning::trials_file earlier_trials(tuning::tuner& tuner, rules::rule_size reduce_size) {
-    // Over processes a fold is what another run goes on from.
+    // Over processes, runs resume by whole folds.
     if (work_.what.out_dir.empty() || work_.files != nullptr || has_processes(ctx_))
       return {tuner, {}, {}};
     fs::path const folder = fs::path(work_.what.out_dir) / "tuned";
@@ -234,13 +234,13 @@ class fold_runner {
       return {tuner, path, result_.fingerprint};
     } catch (error const& other) {
       if (work_.out.note)
-        work_.out.note(fmt::format("{}: tuned anew: {}", result_.name, other.what()));
+        work_.out.note(fmt::format("{}: tunes again: {}", result_.name, other.what()));
       fs::remove(path);
       return {tuner, path, result_.fingerprint};
     }
   }
 
-  /// Scores of the test set by rankers, each with the test set by its cuts.
+  /// The test set's scores by rankers, each with the test set binned by its cuts.
   std::vector<double> rank(l2r::model const& model,
                            std::vector<datasets::binned_dataset const*> const& tests) {
     stage_timer const timer(work_.out, "rank");
@@ -250,7 +250,7 @@ class fold_runner {
     return std::move(scored.scores);
   }
 
-  /// Scores of the test set by the members, from some of the training documents or all. Their
+  /// The test set's scores by the members, fitted to the given training documents or all. Their
   /// rules have sizes up to `rank_size`; 0: each member's own.
   std::vector<double> rank_by_members(rules::rule_size rank_size,
                                       std::vector<std::size_t> const* documents) {
@@ -271,7 +271,7 @@ class fold_runner {
     return rank(model, tests);
   }
 
-  /// Ranks by a model of the recipes, otherwise as the function above.
+  /// As rank_by_members, for a model of the recipes.
   std::vector<double> rank_by_recipes(rules::rule_size rank_size,
                                       std::vector<std::size_t> const* documents) {
     stage_timer const timer(work_.out, "rank");
@@ -293,7 +293,7 @@ class fold_runner {
     return std::move(scored.scores);
   }
 
-  /// Scores of the test set by what the validation set chose.
+  /// The test set's scores by the settings chosen on the validation set.
   std::vector<double> rank_tuned(system const& what, datasets::dataset const& training) {
     l2r::model model;
     std::vector<datasets::binned_dataset const*> tests;
@@ -336,7 +336,7 @@ class fold_runner {
     }
   }
 
-  /// Ranks by each draw; keeps each query's mean over them. Draws leave no files.
+  /// Evaluates each random sample; keeps each query's mean over them. Writes no files.
   void judge_draws(system const& what) {
     std::size_t const size = chosen_.at(what.reduce_size).size();
     system_result result{what.name, size, {}, {}};
@@ -362,7 +362,7 @@ class fold_runner {
     return eval::evaluate(ctx_, test_, scores, settings_.measures, settings_.profile);
   }
 
-  /// Keeps the values of a system's scores, and writes its scores and its run.
+  /// Stores the measures of a system's scores, and writes its scores and its run.
   void keep(system const& what, std::vector<double> const& scores,
             std::optional<std::size_t> documents = {}) {
     result_.systems.push_back({what.name, documents, evaluate(scores), {}});
@@ -401,7 +401,7 @@ class fold_runner {
   std::map<cuts_key, cut_sets> sets_;
   std::map<std::uint32_t, std::vector<std::size_t>> chosen_;  // documents, by rule size
   std::map<std::string, std::vector<tuning::candidate>> chosen_candidates_;  // by tuned system
-  std::vector<std::string> trials_;                                          // files
+  std::vector<std::string> trials_;                                          // paths
   fold_result result_;
 };
 
@@ -414,10 +414,10 @@ std::string fold_name(fold_source const& source, std::size_t fold) {
 void warn_of_order(sinks const& out, datasets::dataset const& train) {
   auto const found = datasets::order_of_labels(train.labels, datasets::query_begin(train));
   if (out.warn && found.predicts_labels())
-    out.warn(fmt::format(
-        "{}: {}; documents with equal scores or rules are taken by that order: shuffle the "
-        "documents of each query",
-        train.name, datasets::describe(found)));
+    out.warn(
+        fmt::format("{}: {}; this order decides between documents with equal scores or rules, so "
+                    "shuffle the documents of each query",
+                    train.name, datasets::describe(found)));
 }
 
 fold_result run_fold(context const& ctx, fold_work const& work, std::size_t fold,

@@ -43,7 +43,7 @@ std::string to_text(fold_result const& fold) {
                        {"ascending", fold.feature->ascending},
                        {"value", fold.feature->value}};
   if (fold.feature && !fold.feature->name.empty()) json["feature"]["name"] = fold.feature->name;
-  // The queries and measures of all systems are the same.
+  // All systems have the same queries and measures.
   json["metrics"] = json_text::array();
   json["qids"] = json_text::array();
   if (!fold.systems.empty()) {
@@ -60,7 +60,7 @@ std::string to_text(fold_result const& fold) {
 }
 
 fold_result fold_result_from(std::string_view text, std::string const& name) {
-  return read_json({name, 0, 0}, "not the results of a fold", [&] {
+  return read_json({name, 0, 0}, "these are not the results of a fold", [&] {
     json_text const json = parse_checksummed(text, name, "the results of a fold");
     fold_result fold;
     json.at("name").get_to(fold.name);

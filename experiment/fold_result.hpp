@@ -5,13 +5,13 @@
 #include <string>
 #include <string_view>
 
-// The results of a fold as text: reports are made from what was read back, so that it makes no
-// difference whether a fold was done now or by an earlier run.
+// A fold's results as text. Reports use the parsed text in all cases, so that a new and a reused
+// fold give the same report.
 namespace rulerank::inline v0::experiment {
 
-/// Round-trip exact.
+/// Text that restores the exact values.
 std::string to_text(fold_result const& fold);
-/// Throws `error` naming `name` for a text that `to_text` did not write: it has a checksum.
+/// Throws `error` naming `name` for text not written by `to_text`, which includes a checksum.
 fold_result fold_result_from(std::string_view text, std::string const& name);
 
 }  // namespace rulerank::experiment

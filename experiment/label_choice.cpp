@@ -27,11 +27,11 @@ constexpr std::array<std::string_view, way_count> names{"all",   "chosen", "rand
 
 constexpr rules::rule_size least_rule_size = 2;  // of selective sampling
 
-// A committee of our rankers, each of which learns from two thirds of the labelled documents.
+// A committee of our rankers, each fitted to two thirds of the labelled documents.
 constexpr std::size_t committee_members = 5;
 constexpr std::size_t most_retrainings = 10;
 
-/// An engine of its own for each purpose.
+/// A separate random engine for each purpose.
 random_engine engine_for(std::uint64_t seed, std::uint64_t fold, way w, std::size_t draw) {
   std::seed_seq mixed{seed & 0xffffffff, seed >> 32, fold, std::uint64_t{draw},
                       static_cast<std::uint64_t>(w) + 1};
@@ -50,7 +50,7 @@ std::vector<std::size_t> ascending(std::vector<std::size_t> documents) {
   return documents;
 }
 
-/// The value of a feature: unlisted 0, missing none.
+/// The value of a feature: 0 if unlisted, empty if missing.
 std::optional<double> value_of(datasets::dataset const& data, std::size_t d,
                                std::uint32_t feature) {
   auto const document = data.document(d);
@@ -62,7 +62,7 @@ std::optional<double> value_of(datasets::dataset const& data, std::size_t d,
   return at->value;
 }
 
-/// Pearson's correlation of a feature with the labels of some documents; 0 where there is none.
+/// Pearson's correlation of a feature with the labels of some documents; 0 if undefined.
 double correlation(datasets::dataset const& data, std::span<std::size_t const> documents,
                    std::uint32_t feature) {
   std::vector<std::pair<double, double>> pairs;
@@ -85,7 +85,7 @@ double correlation(datasets::dataset const& data, std::span<std::size_t const> d
   return std::isfinite(found) ? found : 0;
 }
 
-/// The first feature that is called BM25 or the like; none where names do not say.
+/// The first feature named BM25 or similar; empty if there is none.
 std::optional<std::uint32_t> named_bm25(datasets::dataset const& data) {
   for (auto const& [feature, name] : data.names) {
     std::string small = name;
@@ -95,7 +95,7 @@ std::optional<std::uint32_t> named_bm25(datasets::dataset const& data) {
   return {};
 }
 
-/// How evenly the members' votes are split; a member votes for the label nearest to its score.
+/// The entropy of the members' votes; a member votes for the label nearest to its score.
 double vote_entropy(std::span<double const> scores) {
   std::vector<double> votes;
   for (double const s : scores) votes.push_back(std::round(s));
@@ -106,7 +106,7 @@ double vote_entropy(std::span<double const> scores) {
       ++counts.back();
     else
       counts.push_back(1);
-  std::sort(counts.begin(), counts.end());  // the same sum for the same counts
+  std::sort(counts.begin(), counts.end());  // equal counts give equal sums
   double entropy = 0;
   for (std::size_t const c : counts) {
     double const share = static_cast<double>(c) / static_cast<double>(votes.size());
@@ -123,13 +123,13 @@ double variance_of(std::span<double const> scores) {
   return squares / n;
 }
 
-/// Members learn from two thirds each, drawn; their scores of all documents.
+/// Fits each member to a random two thirds; returns their scores of all documents.
 std::vector<std::vector<double>> committee_scores(context const& ctx,
                                                   learners::documents const& pool,
                                                   std::vector<std::size_t> const& known,
                                                   random_engine& engine) {
   l2r::ranker_options options;
-  options.scoring.rule_size = 2;  // tens of times faster than 3
+  options.scoring.rule_size = 2;  // tens of times faster than size 3
   std::vector<std::vector<double>> scores;
   for (std::size_t m = 0; m < committee_members; ++m) {
     std::vector<std::size_t> part = shuffled(known.size(), engine);
@@ -143,7 +143,7 @@ std::vector<std::vector<double>> committee_scores(context const& ctx,
   return scores;
 }
 
-/// What each document is worth to a way that asks a committee; more is better.
+/// The value of labelling each document for a committee way; larger is better.
 std::vector<double> worth_of(way w, datasets::dataset const& data,
                              std::vector<std::vector<double>> const& scores) {
   std::vector<double> worth(data.size());
@@ -228,7 +228,7 @@ chosen_documents document_chooser::choose(context const& ctx, way w, std::size_t
 }
 
 chosen_documents document_chooser::by_sampling(std::size_t count) const {
-  if (sampled_.empty()) throw usage_error("no selective sampling was asked for");
+  if (sampled_.empty()) throw usage_error("this chooser does not include selective sampling");
   std::span const first = std::span(sampled_).first(std::min(count, sampled_.size()));
   chosen_documents found;
   rules::rule_size largest = least_rule_size;
@@ -241,7 +241,7 @@ chosen_documents document_chooser::by_sampling(std::size_t count) const {
                   ? fmt::format("rule size {}", largest)
                   : fmt::format("rule sizes {} to {}", least_rule_size, largest);
   if (first.back().why == al::reason::new_items) found.how += ", then new items";
-  if (first.back().why == al::reason::random) found.how += ", then new items and at random";
+  if (first.back().why == al::reason::random) found.how += ", then new items, then at random";
   return found;
 }
 
@@ -257,9 +257,9 @@ std::vector<std::size_t> document_chooser::by_queries(std::uint64_t seed, std::s
   return ascending(std::move(found));
 }
 
-/// The first of every query, then the second of every query, ...; queries in a drawn order. By BM25
-/// where a feature is called so, else by the feature whose values go best with the labels of a
-/// tenth of the documents, which are drawn at random and are part of the sample.
+/// The first of every query, then the second of every query, ..., with queries in random order.
+/// Ranks by BM25 if a feature has that name, else by the feature that correlates best with the
+/// labels of a random tenth of the documents, which is part of the sample.
 chosen_documents document_chooser::by_depth(std::uint64_t seed, std::size_t count,
                                             std::size_t draw) const {
   random_engine engine = engine_for(seed, fold_, way::depth, draw);
@@ -287,7 +287,7 @@ chosen_documents document_chooser::by_depth(std::uint64_t seed, std::size_t coun
   }
   std::vector<bool> taken(data_.size());
   for (std::size_t const d : found) taken[d] = true;
-  std::vector<std::vector<std::size_t>> lists;  // of each query, in a drawn order of queries
+  std::vector<std::vector<std::size_t>> lists;  // [queries in random order]
   std::size_t deepest = 0;
   for (std::size_t const q : shuffled(data_.queries.size(), engine)) {
     std::vector<std::pair<double, std::size_t>> ranked;
@@ -311,8 +311,8 @@ chosen_documents document_chooser::by_depth(std::uint64_t seed, std::size_t coun
   return {ascending(std::move(found)), std::move(how)};
 }
 
-/// Starts with random documents; then, ten times at most, the committee learns anew and as many
-/// documents are added as they are worth most to it. Among equals a drawn order decides.
+/// Starts with random documents. Then, at most ten times, refits the committee and adds the
+/// documents of the largest value. Ties are broken at random.
 std::vector<std::size_t> document_chooser::by_committee(context const& ctx, way w,
                                                         std::size_t count, std::size_t draw) const {
   random_engine engine = engine_for(ctx.seed, fold_, w, draw);

@@ -7,7 +7,7 @@
 
 namespace rulerank::inline v0::experiment {
 
-/// The documents of a training or validation set that have a label. Throws `error` where none has.
+/// The labelled documents of a training or validation set. Throws `error` if there are none.
 inline datasets::dataset labelled_set(datasets::dataset data, fold_set which) {
   auto const known =
       datasets::labelled_documents(data, which == fold_set::train ? "learn from" : "choose by");

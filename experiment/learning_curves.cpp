@@ -35,14 +35,14 @@ namespace {
 namespace fs = std::filesystem;
 using json_text = nlohmann::ordered_json;
 
-/// The version of the form of results; another one makes finished folds worthless.
+/// Version of the results' format; a change invalidates finished folds.
 constexpr int curves_form = 3;
 
 constexpr std::array<std::string_view, 3> setting_choice_names{"defaults", "cross-fitted",
                                                                "validated"};
 
 void expect_once(std::vector<std::string> const& names, std::string_view what) {
-  if (names.empty()) throw usage_error(fmt::format("no {}, expected one or more", what));
+  if (names.empty()) throw usage_error(fmt::format("found no {}, expected one or more", what));
   for (auto at = names.begin(); at != names.end(); ++at)
     if (std::find(names.begin(), at, *at) != at)
       throw usage_error(fmt::format("the {} '{}' is given twice", what, *at));
@@ -90,7 +90,7 @@ class curves_runner {
     if (out_.note) out_.note(what);
   }
 
-  /// Before hours of work: r_max is the largest label of all, and faults are known now.
+  /// Read before hours of work: r_max is the largest label of all sets, and errors appear early.
   std::vector<datasets::dataset> read_tests() {
     stage_timer const timer(out_, "read");
     std::vector<datasets::dataset> tests;
@@ -117,13 +117,14 @@ class curves_runner {
     return sha256_hex(json_line_of(json));
   }
 
-  /// Processes have the same options and inputs, and must have the same libraries.
+  /// Throws unless all processes have the same options, inputs and libraries.
   void expect_same(std::string const& fold, std::string const& fingerprint) const {
     if (has_processes(ctx_) &&
         from_first(*ctx_.processes, [&] { return fingerprint; }) != fingerprint)
       throw usage_error(
-          fmt::format("{}: found other options, inputs or libraries ({}) than on rank 0", fold,
-                      fmt::join(all_.libraries, ", ")));
+          fmt::format("{}: options, inputs or libraries ({}) differ from those of rank 0, expected "
+                      "the same on all ranks",
+                      fold, fmt::join(all_.libraries, ", ")));
   }
 
   std::string path_of(std::string const& fold, char const* end) const {
@@ -131,7 +132,7 @@ class curves_runner {
     return (fs::path(out_dir()) / "curves" / (fold + end)).string();
   }
 
-  /// The fold by an earlier run, which the first process may have.
+  /// An earlier run's fold, which the first process may have.
   std::optional<curve_fold> finished(std::string const& path, std::string const& fingerprint,
                                      std::string const& name) const {
     if (!has_processes(ctx_)) return finished_here(path, fingerprint, name);
@@ -143,7 +144,7 @@ class curves_runner {
     return curve_fold_from(text, path);
   }
 
-  /// Says why results cannot be used.
+  /// Reports why results cannot be reused.
   std::optional<curve_fold> finished_here(std::string const& path, std::string const& fingerprint,
                                           std::string const& name) const {
     std::error_code status;
@@ -151,9 +152,10 @@ class curves_runner {
     try {
       curve_fold found = curve_fold_from(datasets::read_file(path, "learning curves"), path);
       if (found.fingerprint == fingerprint) return found;
-      note(fmt::format("{}: done again: other options, inputs or program than last time", name));
+      note(
+          fmt::format("{}: runs again: options, inputs or program differ from the last run", name));
     } catch (error const& e) {
-      if (out_.warn) out_.warn(fmt::format("{}: done again: {}", name, e.what()));
+      if (out_.warn) out_.warn(fmt::format("{}: runs again: {}", name, e.what()));
     }
     return {};
   }
@@ -171,13 +173,13 @@ class curves_runner {
     }
     curve_journal journal(ctx_, path_of(name, ".journal"), fingerprint);
     if (journal.size() > 0)
-      note(fmt::format("{}: goes on after {} samples and trials", name, journal.size()));
+      note(fmt::format("{}: continues after {} samples and trials", name, journal.size()));
     curve_work const work{all_.options, systems_, source_, out_};
     stage_timer const timer(untimed_, name);
     curve_fold fold = run_curve_fold(ctx_, work, i, std::move(test), journal);
     fold.fingerprint = fingerprint;
     fold.inputs = std::move(inputs);
-    // As a later run reads it.
+    // Parsed again, as a later run would read it.
     std::string const text = to_text(fold);
     if (writes()) {
       write_file(path_of(name, ".seconds.tsv"),
@@ -244,13 +246,13 @@ void check(curve_options const& options) {
   for (std::string const& name : options.ways)
     if (std::ranges::find(ways, name) == ways.end())
       throw unknown_name("found the way", name, list_of_names(ways));
-  if (options.budgets.empty()) throw usage_error("no budget, expected one or more");
+  if (options.budgets.empty()) throw usage_error("found no budget, expected one or more");
   double before = 0;
   for (double const budget : options.budgets)
     if (!(budget > std::exchange(before, budget)) || budget > 1)
-      throw usage_error("budgets must be ascending shares above 0, at most 100 %");
-  if (options.draws == 0) throw usage_error("0 draws, expected 1 or more");
-  if (options.measures.empty()) throw usage_error("no measure, expected one or more");
+      throw usage_error("found budgets that do not ascend from above 0 to at most 100 %");
+  if (options.draws == 0) throw usage_error("found 0 draws, expected 1 or more");
+  if (options.measures.empty()) throw usage_error("found no measure, expected one or more");
   check_distinct(options.measures);
   for (std::string const& name : options.systems)
     learners::make_system(name, {.lightgbm = options.lightgbm});

@@ -109,13 +109,13 @@ TEST(ways, depth_takes_the_best_of_each_query_by_bm25) {
 }
 
 TEST(ways, depth_finds_its_feature_by_a_tenth_of_the_labels) {
-  std::string text;  // feature 2 falls as labels rise, the others are the same for all
+  std::string text;  // feature 2 falls with the label, the others are constant
   for (int d = 0; d < 200; ++d)
     text += fmt::format("{} qid:{} 1:1 2:{} 3:7\n", d % 3, d / 20, 10 - d % 3);
   pool const p(datasets::parse_svmlight({}, text, "by hand"));
   chosen_documents const found = p.choose(way::depth, 60);
   EXPECT_EQ(found.how, "feature 2, lowest first, by 6 labels");
-  // The other 54 have the largest label, 60 or so of which there are.
+  // The other 54 have the largest label, which about 60 documents have.
   auto const best = std::count_if(found.documents.begin(), found.documents.end(),
                                   [&](std::size_t d) { return p.data.labels[d] == 2; });
   EXPECT_GE(best, 54);
@@ -125,16 +125,16 @@ TEST(ways, sampling_goes_on_with_larger_rules) {
   pool const p(drawn_data(600));
   document_chooser const chooser({}, p.data, p.items, {}, 600, 1);
   EXPECT_EQ(chooser.choose({}, way::chosen, 2, 0).how, "rule size 2");
-  // The labels that size 2 reads before it is found to choose too few are among those counted.
+  // The count includes labels read before size 2 turns out to choose too few.
   chosen_documents const few = chooser.choose({}, way::chosen, 20, 0);
   chosen_documents const more = chooser.choose({}, way::chosen, 150, 0);
   EXPECT_TRUE(more.how.starts_with("rule sizes 2 to ")) << more.how;
   EXPECT_TRUE(std::ranges::includes(more.documents, few.documents));
   chosen_documents const most = chooser.choose({}, way::chosen, 600, 0);
   EXPECT_EQ(most.documents.size(), 600U);
-  EXPECT_TRUE(most.how.ends_with(", then new items and at random")) << most.how;
+  EXPECT_TRUE(most.how.ends_with(", then new items, then at random")) << most.how;
   context other;
-  other.seed = 2;  // settles ties
+  other.seed = 2;  // breaks ties
   EXPECT_NE(document_chooser(other, p.data, p.items, {}, 600, 1)
                 .choose(other, way::chosen, 150, 0)
                 .documents,
@@ -161,7 +161,7 @@ TEST(curve_journal, goes_on_where_a_run_was_cut_off) {
   EXPECT_EQ(*again.find("two"), "[2]");
   EXPECT_EQ(again.find("three"), nullptr);
   EXPECT_EQ(datasets::read_file(path, ""), whole);
-  // A line that is not as it was written, and all behind it, is done again.
+  // A damaged line and all later ones are repeated.
   std::string damaged = whole;
   damaged[damaged.find("[1]") + 1] = '7';
   std::ofstream(path, std::ios::binary) << damaged;
@@ -221,7 +221,7 @@ struct folds_in_memory {
   std::vector<memory_fold> folds;
 };
 
-/// But for those with times.
+/// Except files with times.
 std::map<std::string, std::string> files_in(std::string const& folder) {
   std::map<std::string, std::string> files;
   for (auto const& entry : fs::recursive_directory_iterator(folder))
@@ -238,7 +238,8 @@ TEST(run_curves, learns_from_every_sample_and_better_from_more) {
   curve_results const all = run_curves({}, options, source);
   ASSERT_EQ(all.folds.size(), 3U);
   std::size_t const systems = options.systems.size();
-  // Below 100 %: chosen once, the others by two draws. At 100 % all. Each by two settings.
+  // Below 100 %: one deterministic way, the others with two samples; at 100 % all documents. Two
+  // settings each.
   EXPECT_EQ(all.folds[0].points.size(), systems * 2 * (5 + 5 + 1));
   EXPECT_EQ(all.folds[0].choices.size(), 3 * systems);
   for (curve_choice const& c : all.folds[0].choices) {
@@ -264,7 +265,7 @@ TEST(run_curves, the_points_table_has_the_means) {
   memory_folds const source(drawn.data, drawn.folds);
   curve_results const all = run_curves({}, small_options(), source);
   eval::table const t = points_table(all);
-  std::map<std::string, std::vector<double>> by_fold;  // of rules, random, 5 %
+  std::map<std::string, std::vector<double>> by_fold;  // for rules, random, 5 %
   for (auto const& row : t.rows)
     if (std::get<std::string>(row[1]) == "random" && std::get<double>(row[2]) == 0.05 &&
         std::get<std::string>(row[3]) == "cross-fitted" && std::get<std::string>(row[5]) == "rules")
@@ -289,7 +290,7 @@ TEST(run_curves, says_how_long_each_point_took) {
   curve_options options = small_options();
   options.out_dir = folder.path();
   for (curve_fold const& fold : run_curves({}, options, source).folds)
-    EXPECT_TRUE(fold.seconds.empty());  // as they are read again
+    EXPECT_TRUE(fold.seconds.empty());  // as when read again
   for (char const* const name : {"Fold1", "Fold2", "Fold3"}) {
     std::string const text = datasets::read_file(
         (fs::path(folder.path()) / "curves" / fmt::format("{}.seconds.tsv", name)).string(), "");
@@ -326,7 +327,7 @@ TEST(run_curves, has_the_same_bytes_for_any_number_of_threads_and_stops) {
   EXPECT_EQ(want.size(), 3U + 3U);
   EXPECT_EQ(files_in(three.path()), want);
 
-  // Stopped again and again after a few samples.
+  // Interrupted repeatedly after a few samples.
   options.out_dir = stopped.path();
   int stops = 0;
   for (bool whole = false; !whole && stops < 100; ++stops) {
@@ -345,7 +346,7 @@ TEST(run_curves, has_the_same_bytes_for_any_number_of_threads_and_stops) {
   EXPECT_LT(stops, 100);
   EXPECT_EQ(files_in(stopped.path()), want);
 
-  // What is finished is taken; what is damaged is done again.
+  // Finished work is reused; damaged work is repeated.
   int notes = 0, warnings = 0;
   sinks out;
   out.note = [&](std::string const& what) {
@@ -374,7 +375,7 @@ TEST(run_curves, has_the_same_bytes_for_any_number_of_processes_and_goes_on_with
     temporary_folder const many;
     testing_tools::run_processes(processes, [&](process_group const& group) {
       curve_options mine = options;
-      // A folder that cannot be made: the first process alone writes.
+      // A folder that cannot be created: only the first process writes.
       mine.out_dir = group.is_first() ? many.path().string() : "/dev/null/absent";
       context own = ctx;
       own.threads = processes == 2 ? 2 : 1;
@@ -383,7 +384,7 @@ TEST(run_curves, has_the_same_bytes_for_any_number_of_processes_and_goes_on_with
     });
     EXPECT_EQ(files_in(many.path()), want);
   }
-  // One process is stopped; two, then three go on.
+  // One process is interrupted; two, then three resume.
   options.out_dir = stopped.path();
   int left = 9;
   ctx.progress = [&](std::string_view stage, std::uint64_t, std::uint64_t) {
@@ -399,7 +400,7 @@ TEST(run_curves, has_the_same_bytes_for_any_number_of_processes_and_goes_on_with
       int goes_on = 0;
       sinks out;
       out.note = [&](std::string const& what) {
-        goes_on += what.find("goes on after") != std::string::npos ? 1 : 0;
+        goes_on += what.find("continues after") != std::string::npos ? 1 : 0;
       };
       run_curves(own, options, source, out);
       EXPECT_EQ(goes_on, 1);
@@ -446,10 +447,10 @@ TEST(run_curves, fits_our_members_and_says_which_settings_were_chosen) {
               means[fmt::format("{} defaults 0.1", system)]);
   std::string const text = render(all, eval::table_format::markdown);
   for (char const* const words :
-       {"settings without a choice", "settings chosen by cross-fitting: pairs in order",
-        "settings chosen on the validation parts by NDCG@10"})
+       {"settings without a choice", "settings chosen by cross-fitting; pairs in order",
+        "settings chosen on the validation sets by NDCG@10"})
     EXPECT_NE(text.find(words), std::string::npos) << words;
-  EXPECT_EQ(text.find("our systems less"), std::string::npos);  // there is no other library's
+  EXPECT_EQ(text.find("our systems minus"), std::string::npos);  // no other library's system
   // Chosen among the defaults and the trials.
   nlohmann::ordered_json const data = to_json(all);
   EXPECT_EQ(data.at("cross_fitted_choices").size(), 9U);
@@ -506,7 +507,7 @@ TEST(curve_options, that_make_no_sense) {
   refused([](curve_options& o) { o.systems = {"best"}; });
   refused([](curve_options& o) { o.ways = {}; });
   refused([](curve_options& o) { o.ways = {"best"}; });
-  refused([](curve_options& o) { o.ways = {"all"}; });  // no way to choose a part
+  refused([](curve_options& o) { o.ways = {"all"}; });  // not a way to choose a part
   refused([](curve_options& o) { o.budgets = {}; });
   refused([](curve_options& o) { o.budgets = {0.0}; });
   refused([](curve_options& o) { o.budgets = {0.5, 0.5}; });

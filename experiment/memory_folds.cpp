@@ -14,7 +14,7 @@ namespace {
 
 void check_documents(std::vector<std::size_t> const& documents, std::size_t size) {
   if (std::ranges::any_of(documents, [&](std::size_t d) { return d >= size; }))
-    throw usage_error("a fold's documents must be within the data set");
+    throw usage_error("found a document of a fold outside the data set");
 }
 
 std::string checksum_of(datasets::dataset const& data, std::vector<std::size_t> const& documents) {
@@ -44,11 +44,11 @@ memory_folds::memory_folds(datasets::dataset const& data, std::vector<memory_fol
       folds_(std::move(folds)),
       outside_(std::move(outside)),
       drop_unlabelled_(drop_unlabelled) {
-  if (folds_.empty()) throw usage_error("no folds, expected one or more");
+  if (folds_.empty()) throw usage_error("found no folds, expected one or more");
   std::uint64_t before = 0;
   for (memory_fold const& fold : folds_) {
     if (std::exchange(before, fold.number) >= fold.number)
-      throw usage_error("the numbers of folds must be ascending, from 1 on");
+      throw usage_error("found numbers of folds that do not ascend from 1");
     for (auto const* const documents : {&fold.train, &fold.vali, &fold.test})
       check_documents(*documents, data_.size());
   }
@@ -93,7 +93,7 @@ std::vector<double> memory_folds::scores(context const&, std::size_t fold,
                                          datasets::dataset const&) const {
   auto const at = outside_.find(system);
   if (at == outside_.end())
-    throw usage_error(fmt::format("the folds have no scores of '{}'", system));
+    throw usage_error(fmt::format("found no scores of '{}' in the folds", system));
   std::vector<double> scores;
   for (std::size_t const d : folds_[fold].test) scores.push_back(at->second[d]);
   return scores;

@@ -33,7 +33,7 @@ eval::system_values values_of(std::vector<fold_result> const& folds, system cons
   return values;
 }
 
-/// The spread over the draws of one measure's mean of fold means.
+/// Standard deviation over the samples of one measure's mean of fold means.
 double spread_of(std::vector<fold_result> const& folds, system const& what, std::size_t measure) {
   std::vector<double> means(result_of(folds[0], what).draws.size());
   for (std::size_t draw = 0; draw < means.size(); ++draw) {
@@ -69,7 +69,7 @@ eval::table systems_table(report const& r, settings const& s) {
   for (fold_result const& fold : r.folds) queries += fold.systems.at(0).queries.size();
   datasets::discretizer_options const& cuts = s.members.front().discretizer;
   eval::profile named = s.profile;
-  named.max_label.reset();  // the data's, not a choice
+  named.max_label.reset();  // determined by the data, not chosen
   eval::table t;
   t.title = fmt::format(
       "{}, {}; profile {}; {}, mean of fold means; {}", datasets::name_of(cuts.method),

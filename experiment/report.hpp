@@ -21,19 +21,19 @@ namespace rulerank::inline v0::experiment {
 struct ranking_feature {
   std::uint32_t feature = 0;
   bool ascending = false;  ///< the lowest value ranks first
-  double value = 0;        ///< the measure's average where it was chosen
-  std::string name{};      ///< where features have names
+  double value = 0;        ///< the measure's average on the validation set
+  std::string name{};      ///< if features have names
   static auto members_of(auto& one) {
     return std::tie(one.feature, one.ascending, one.value, one.name);
   }
 };
 
-/// What one system got on the test set of one fold.
+/// One system's results on the test set of one fold.
 struct system_result {
   std::string name;
-  std::optional<std::size_t> documents;    ///< |U|, the training documents it ranks by
-  eval::query_values queries;              ///< of `random` each query's mean over the draws
-  std::vector<std::vector<double>> draws;  ///< of `random`: each draw's averages, one a measure
+  std::optional<std::size_t> documents;  ///< |U|, the number of training documents that it ranks by
+  eval::query_values queries;            ///< for `random`, each query's mean over the samples
+  std::vector<std::vector<double>> draws;  ///< for `random`: [samples][measures] averages
 };
 
 /// A training set after selective sampling.
@@ -43,7 +43,7 @@ struct reduction {
   std::size_t partitions = 0;
 };
 
-/// Everything that tables and results.json need of one fold.
+/// Everything that tables and results.json need from one fold.
 struct fold_result {
   std::string name;
   std::string fingerprint;                    ///< of settings, inputs and program
@@ -53,41 +53,42 @@ struct fold_result {
   std::vector<reduction> reductions;
   std::optional<ranking_feature> feature;
   std::vector<system_result> systems;
-  /// What tuning chose, by system, as the text of a settings file.
+  /// The settings that tuning chose, by system, as the text of a settings file.
   std::map<std::string, std::string> tuned;
-  std::map<std::string, std::string> files;  ///< SHA-256 of what else was written for the fold
+  std::map<std::string, std::string> files;  ///< SHA-256 of the other files written for the fold
 };
 
-/// Reads the results of a fold as `run` wrote them (folds/FOLD.json). Throws `error` naming the
-/// file for one that cannot be read or was changed: it has a checksum.
+/// Reads a fold's results as written by `run` (folds/FOLD.json). Throws `error` naming the file if
+/// it cannot be read or was changed (it has a checksum).
 fold_result read_fold_result(std::string const& path);
 
 /// A system over all folds.
 struct system_summary {
   system what;
-  std::optional<double> documents;  ///< mean |U| of the folds
-  std::optional<double> share;      ///< |U| of all folds over their training documents
-  std::vector<double> means;        ///< mean of the fold means, one a measure
-  std::vector<double> spread;  ///< of `random`: standard deviation over the draws of each draw's
-                               ///< mean of fold means (n - 1; 0 for one draw); else empty
+  std::optional<double> documents;  ///< mean of |U| over the folds
+  std::optional<double> share;      ///< sum of |U| over the sum of training documents
+  std::vector<double> means;        ///< [measures] means of the fold means
+  std::vector<double> spread;  ///< for `random`: [measures] standard deviation over the samples of
+                               ///< each one's mean of fold means (n - 1; 0 for one sample); else
+                               ///< empty
 };
 
 /// The whole cross-validation.
 struct report {
   std::vector<fold_result> folds;
   std::vector<system_summary> systems;
-  /// For each rank size with `full` and another system: that `full` and every system beside it of
-  /// the same rank size or of none, compared with it; and for each tuned system on all training
-  /// documents: it and every other system without a rank size. Over processes the first one's.
+  /// For each rank size with `full` and another system: `full` compared with every system of the
+  /// same rank size or of none. For each tuned system on all training documents: it compared with
+  /// every other system without a rank size. Over processes, those of the first one.
   std::vector<eval::report> comparisons;
 };
 
-/// Puts the folds together and compares. Throws `error` when a fold lacks a system.
+/// Combines the folds and compares the systems. Throws `error` if a fold lacks a system.
 report make_report(context const& ctx, settings const& s, std::vector<fold_result> folds,
                    eval::comparison_options const& options);
 
-/// Settings, folds, systems, comparisons, as results.json has them: a function of the settings and
-/// the inputs.
+/// Settings, folds, systems and comparisons, as in results.json; depends on the settings and the
+/// inputs alone.
 std::string to_text(report const& r, settings const& s);
 
 /// The table of the systems, then those of the comparisons, in any format but JSON.

@@ -40,12 +40,12 @@ nlohmann::ordered_json to_json(tuned_settings const& tuned) {
   return json;
 }
 
-/// A name that is a folder's, too.
+/// Whether a name is valid as a folder's.
 bool is_folder_name(std::string_view name) {
   return !name.empty() && name.front() != '.' && name.find('/') == std::string_view::npos;
 }
 
-/// The systems that rank by a number of training documents, at one rank size.
+/// Adds the systems that rank by training documents, for one rank size.
 void add_rankers(settings const& s, rules::rule_size rank_size, std::vector<system>& systems) {
   std::size_t const members = s.recipes.empty() ? s.members.size() : s.recipes.size();
   if (rank_size == 0 && members == 1 && s.recipes.empty())
@@ -78,13 +78,15 @@ void check_distinct(std::vector<eval::measure> const& measures) {
 void check(settings const& s) {
   check_sizes("reduced sets'", s.reduce_sizes);
   if (s.rank_sizes != std::vector<rules::rule_size>{0}) check_sizes("rankers'", s.rank_sizes);
-  if (s.random && s.random_draws == 0) throw usage_error("0 random draws, expected one or more");
-  if (s.measures.empty()) throw usage_error("no measure to judge by, expected one or more");
+  if (s.random && s.random_draws == 0)
+    throw usage_error("found 0 random draws, expected one or more");
+  if (s.measures.empty()) throw usage_error("found no measure, expected one or more");
   check_distinct(s.measures);
-  if (s.members.empty()) throw usage_error("no member to rank by, expected one or more");
+  if (s.members.empty()) throw usage_error("found no member to rank by, expected one or more");
   for (ranking_settings const& member : s.members) l2r::check(member.scoring);
   if (s.tune) {
-    if (s.tune->measures.empty()) throw usage_error("no measure to tune by, expected one or more");
+    if (s.tune->measures.empty())
+      throw usage_error("found no measure to tune by, expected one or more");
     check_distinct(s.tune->measures);
     tuning::candidates_of(s.tune->search_space);
     tuning::check(s.tune->search);
@@ -122,7 +124,7 @@ nlohmann::ordered_json to_json(settings const& s) {
   json["partitions"] = s.partitions == 0 ? "auto" : std::to_string(s.partitions);
   json["feature_order"] = datasets::name_of(s.feature_order);
   nlohmann::ordered_json scoring = l2r::to_json(first.scoring);
-  scoring.erase("rule_size");  // rank_sizes has it
+  scoring.erase("rule_size");  // stored as rank_sizes
   json.update(scoring);
   for (l2r::recipe const& recipe : s.recipes)
     json["members"].push_back(tuning::member_json(tuning::settings_of(recipe)));
@@ -158,17 +160,18 @@ std::vector<system> systems_of(settings const& s) {
   if (s.feature) systems.push_back({system_kind::feature, 0, 0, "feature", "feature", 0});
   for (std::string const& name : s.outside) {
     if (!is_folder_name(name))
-      throw usage_error(
-          fmt::format("'{}' cannot name a system's files, expected no slash and no "
-                      "leading point",
-                      name));
+      throw usage_error(fmt::format(
+          "found the system name '{}', expected a name without slashes and without a leading point",
+          name));
     systems.push_back({system_kind::outside, 0, 0, name, name, 0});
   }
-  if (systems.empty()) throw usage_error("no system to judge, expected a rule size or a baseline");
+  if (systems.empty())
+    throw usage_error("found no system to evaluate, expected a rule size or a baseline");
   std::set<std::string> names;
   for (system const& one : systems)
     if (!names.insert(one.name).second)
-      throw usage_error(fmt::format("the name '{}' of outside scores is taken", one.name));
+      throw usage_error(
+          fmt::format("found the name '{}' twice, expected different names of systems", one.name));
   return systems;
 }
 

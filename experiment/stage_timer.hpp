@@ -7,7 +7,7 @@
 
 namespace rulerank::inline v0::experiment {
 
-/// Times a stage until it is destroyed.
+/// Times a stage from construction to destruction.
 class stage_timer {
  public:
   stage_timer(sinks const& out, std::string_view stage) : out_(out), stage_(stage) {}

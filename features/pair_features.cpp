@@ -69,7 +69,7 @@ void check_range(std::string_view name, double found, double low, double high) {
     throw usage_error(fmt::format("{}: found {}, expected {} to {}", name, found, low, high));
 }
 
-/// As `knn::check(sparse_rows)`, and the weights are counts.
+/// Checks as `knn::check(sparse_rows)`, and that the weights are counts.
 void check_counts(knn::sparse_rows const& rows, std::string_view what) {
   constexpr double most = 4294967296;  // 2^32
   check(rows, what);
@@ -78,9 +78,9 @@ void check_counts(knn::sparse_rows const& rows, std::string_view what) {
     for (std::size_t i = 0; i < row.size(); ++i)
       if (double const count = row.weight[i];
           !(count >= 1 && count <= most && count == std::floor(count)))
-        throw usage_error(
-            fmt::format("{}, row {}: found {} times term {}, expected a whole number of 1 to 2^32",
-                        what, r, count, row.term[i]));
+        throw usage_error(fmt::format(
+            "{}, row {}: found {} as the count of term {}, expected a whole number of 1 to 2^32",
+            what, r, count, row.term[i]));
   }
 }
 
@@ -144,15 +144,15 @@ pair_features::pair_features(context const& ctx, std::vector<knn::field_counts> 
                                   fields.empty() ? "none" : "'" + fields.back().name + "'",
                                   knn::whole_document));
   for (auto f = fields.begin(); f != fields.end(); ++f) {
-    if (f->name.empty()) throw usage_error("a field's name: found none, expected one");
+    if (f->name.empty()) throw usage_error("found a field without a name, expected a name");
     if (std::any_of(fields.begin(), f, [&](auto const& other) { return other.name == f->name; }))
-      throw usage_error(fmt::format("fields: found '{}' twice, expected it once", f->name));
+      throw usage_error(fmt::format("fields: found '{}' twice, expected each field once", f->name));
     if (f->counts.size() != fields.back().counts.size())
       throw usage_error(fmt::format("field '{}': found {}, expected {}", f->name,
                                     counted(f->counts.size(), "document"),
                                     fields.back().counts.size()));
     if (f->counts.size() > std::numeric_limits<std::uint32_t>::max())
-      throw usage_error("more documents than 32 bits number");
+      throw usage_error("found more documents than 32 bits can number");
     check_counts(f->counts, fmt::format("field '{}'", f->name));
   }
   fields_.reserve(fields.size());
@@ -190,7 +190,7 @@ void pair_features::of_field(field const& in, query_in_field const& query, std::
   knn::sparse_row const row = knn::sparse_rows(in.counts)[document];
   double const terms_of_document = in.length[document];
   auto const distinct = static_cast<double>(row.size());
-  // A mean of 0: no document has a term, and there is nothing to saturate.
+  // If the mean is 0, no document has a term, and saturation has no effect.
   double const saturation = bm25_saturation(
       options_.k1, options_.b, in.mean_length > 0 ? terms_of_document / in.mean_length : 1);
   std::fill_n(out, field_features, 0.0);
@@ -242,18 +242,17 @@ void pair_features::of(context const& ctx, knn::sparse_rows const& queries,
   if (begin.size() != queries.size() + 1 || begin.front() != 0 ||
       begin.back() != documents.size() || !std::is_sorted(begin.begin(), begin.end()))
     throw usage_error(fmt::format(
-        "where the documents of {} begin: expected {} ascending numbers from 0 "
-        "to {}",
+        "offsets of the documents of {}: expected {} ascending numbers from 0 to {}",
         counted(queries.size(), "query", "queries"), queries.size() + 1, documents.size()));
   for (std::size_t i = 0; i < documents.size(); ++i)
     if (documents[i] >= this->documents())
-      throw usage_error(fmt::format("document {} of the pairs: found {}, expected one below {}", i,
+      throw usage_error(fmt::format("pair {}: found document {}, expected less than {}", i,
                                     documents[i], this->documents()));
   if (out.size() != documents.size() * size())
-    throw usage_error(fmt::format("the output for features: found {}, expected {} x {}", out.size(),
-                                  documents.size(), size()));
+    throw usage_error(fmt::format("the output for features: found {} values, expected {} x {}",
+                                  out.size(), documents.size(), size()));
 
-  // A thread's share of the pairs may begin and end within a query.
+  // A thread's range of the pairs may begin and end within a query.
   std::vector<std::vector<query_in_field>> of_thread(static_cast<std::size_t>(ctx.thread_count()));
   parallel_for(ctx, documents.size(), 64, [&](std::size_t first, std::size_t last, int thread) {
     auto& in_fields = of_thread[static_cast<std::size_t>(thread)];

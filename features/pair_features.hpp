@@ -15,21 +15,20 @@ namespace rulerank::inline v0::features {
 struct pair_features_options {
   double k1 = 1.2;      ///< BM25; 0 to 1e6
   double b = 0.75;      ///< BM25; 0 to 1
-  double mu = 2000;     ///< LMIR.DIR: terms the collection adds to a document; 1e-6 to 1e12
-  double lambda = 0.1;  ///< LMIR.JM: the collection's share of the mixture; 1e-6 to 1
-  double delta = 0.7;   ///< LMIR.ABS: what each count is lowered by; 1e-6 to 1
+  double mu = 2000;     ///< LMIR.DIR: terms that the collection adds to a document; 1e-6 to 1e12
+  double lambda = 0.1;  ///< LMIR.JM: weight of the collection in the mixture; 1e-6 to 1
+  double delta = 0.7;   ///< LMIR.ABS: discount of each count; 1e-6 to 1
 };
 
-/// What learning to rank knows of a query and a document: features after LETOR's (Qin, Liu, Xu and
-/// Li 2010, LETOR: a benchmark collection for research on learning to rank for information
-/// retrieval, Information Retrieval 13; Qin and Liu 2013, Introducing LETOR 4.0 datasets). All are
-/// finite.
+/// Features of query–document pairs for learning to rank, after LETOR (Qin, Liu, Xu and Li 2010,
+/// LETOR: a benchmark collection for research on learning to rank for information retrieval,
+/// Information Retrieval 13; Qin and Liu 2013, Introducing LETOR 4.0 datasets). All are finite.
 ///
-/// Logarithms are natural. A field counts for itself: N documents, empty ones among them; df of
-/// them have a term, cf times in all; tf times in this document, whose length is the sum of its
-/// counts; idf = ln(N / df). Sums run over the different terms of the query that the field of the
-/// document has, in the order of the terms; qf, how often the query has a term, counts where it is
-/// written.
+/// Logarithms are natural. Statistics are those of one field: N documents, including empty ones; df
+/// documents contain a term, cf times in total; tf times in this document, whose length is the sum
+/// of its counts; idf = ln(N / df). Sums run over the distinct terms of the query that the field of
+/// the document contains, in term order; qf, the count of a term in the query, is used only where
+/// it is written.
 ///
 ///     sum of tf                          sum tf
 ///     sum of log(tf + 1)                 sum ln(tf + 1)
@@ -48,55 +47,56 @@ struct pair_features_options {
 ///                                          with cf > 0, whether the document has them or not
 ///     tf-idf cosine                      the cosine of the vectors qf idf and tf idf, 0 where one
 ///                                          of them is 0
-///     covered query terms                how many terms of the query the field has
-///     covered query term ratio           of the different terms of the query; 0 without one
+///     covered query terms                number of query terms in the field
+///     covered query term ratio           their share of the distinct query terms; 0 if none
 ///     length                             sum of tf over all terms of the document
 ///
 /// each "... of FIELD", field after field; then, of the pair, "query length" (sum qf) and "distinct
 /// query terms". Several threads may call the const functions at once.
 class pair_features {
  public:
-  /// Fields of the same documents, the last one the whole document, named so; it is not checked
-  /// that its counts are the sums of the other fields'. Throws `usage_error` for fields that
-  /// `knn::check(sparse_rows)` refuses, that differ in their number of documents, share a name or
-  /// have none, for counts that are not whole numbers of 1 to 2^32, and for options out of range.
+  /// Takes the fields of the same documents. The last one must be named as the whole document; its
+  /// counts are not compared with the sums of the other fields. Throws `usage_error` for fields
+  /// that `knn::check(sparse_rows)` rejects, that differ in their number of documents, or that have
+  /// a duplicate or empty name; for counts that are not integers from 1 to 2^32; and for options
+  /// out of range.
   pair_features(context const& ctx, std::vector<knn::field_counts> fields,
                 pair_features_options const& options = {});
 
-  /// Of the features, in their order.
+  /// Returns the names of the features, in order.
   std::vector<std::string> names() const;
-  /// How many features there are.
+  /// The number of features.
   std::size_t size() const noexcept;
-  /// How many documents there are.
+  /// The number of documents.
   std::size_t documents() const noexcept { return fields_.back().length.size(); }
 
-  /// The features of a query's counts with each of `documents`, into `out` [documents][features].
-  /// Terms that no document has may be among the query's. Throws `usage_error` for a query whose
-  /// terms do not ascend or whose counts are not as above, for documents that are not there, and
-  /// for an `out` of another size.
+  /// Computes the features of a query's counts with each of `documents` into `out`
+  /// [documents][features]. The query may contain terms that no document contains. Throws
+  /// `usage_error` for a query whose terms do not ascend or whose counts are invalid, for
+  /// nonexistent documents, and for an `out` of another size.
   void of(context const& ctx, knn::sparse_row const& query,
           std::span<std::uint32_t const> documents, std::span<double> out) const;
 
-  /// The same of many queries: query q with documents[begin[q]] to documents[begin[q + 1]], `begin`
-  /// [queries + 1] from 0 to all of them; `out` [documents][features].
+  /// Does this for many queries: query q with documents[begin[q]] to documents[begin[q + 1]].
+  /// `begin` is [queries + 1], from 0 to the number of documents; `out` [documents][features].
   void of(context const& ctx, knn::sparse_rows const& queries, std::span<std::uint64_t const> begin,
           std::span<std::uint32_t const> documents, std::span<double> out) const;
 
  private:
-  /// What a field knows of a term.
+  /// The statistics of a term in a field.
   struct term_facts {
     double idf = 0;        // ln(N / df)
     double bm25_idf = 0;   // ln(1 + (N - df + 1/2) / (df + 1/2))
     double rarity = 0;     // N / cf
     double frequency = 0;  // cf / sum of all counts
-    bool known = false;    // df > 0; else the others are 0
+    bool known = false;    // df > 0; otherwise the other members are 0
   };
   struct field {
     std::string name;
     knn::sparse_matrix counts;
     std::vector<term_facts> terms;  // [terms of this field]
     std::vector<double> length;     // [documents] sum of counts
-    std::vector<double> norm;       // [documents] of the tf idf
+    std::vector<double> norm;       // [documents] norm of tf idf
     double mean_length = 0;
   };
   struct query_term {
@@ -104,10 +104,10 @@ class pair_features {
     double qf;
     term_facts facts;
   };
-  /// The terms of a query that a field knows.
+  /// The terms of a query that occur in a field.
   struct query_in_field {
     std::vector<query_term> terms;
-    double norm = 0;  // of the qf idf
+    double norm = 0;  // norm of qf idf
   };
 
   static field prepared(context const& ctx, knn::field_counts&& counts);

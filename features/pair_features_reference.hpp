@@ -1,5 +1,5 @@
 #pragma once
-// The features of one query and one document, slowly, each by its definition.
+// Reference: computes the features of one query and one document by their definitions.
 
 #include "features/pair_features.hpp"
 

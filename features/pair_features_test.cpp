@@ -67,8 +67,8 @@ void expect_all(std::map<std::string, double> const& found,
 }
 
 // Titles: "a b", nothing, "a". Titles and texts together: "a b a b b c", "c c", "a a d". The query
-// is "a b b z": z is in no document, and b counts twice where the formula has qf.
-// Long because it is the table of all features.
+// is "a b b z": z is in no document, and b counts twice where the formula has qf. Long because it
+// is the table of all features.
 TEST(pair_features_by_hand, three_documents) {
   enum : std::uint32_t { a, b, c, d, z = 9 };
   std::vector<knn::field_counts> fields;
@@ -184,7 +184,7 @@ TEST(pair_features_by_hand, names_are_different_and_in_order) {
   EXPECT_EQ(names.back(), "distinct query terms");
 }
 
-// A term of every document, the only one: what idf makes of it is 0, and nothing is infinite.
+// The only term occurs in every document: its idf is 0, and no feature is infinite.
 TEST(pair_features_by_hand, one_document) {
   pair_features const features({}, {{"document", rows_of({{{4, 3}}})}});
   auto const found = by_name(features, {{4, 1}});
@@ -201,7 +201,7 @@ TEST(pair_features_by_hand, nothing_to_know) {
   fields.push_back({"anchor", rows_of({{}, {}})});  // a field that no document has
   fields.push_back({"document", rows_of({{{0, 2}}, {}})});
   pair_features const features({}, fields);
-  // Terms that no document has; no terms at all.
+  // Terms in no document; no terms at all.
   for (counts_of_row const& query : {counts_of_row{{7, 2}}, counts_of_row{}}) {
     auto const found = by_name(features, query);
     double const query_length = query.empty() ? 0 : 2;
@@ -235,8 +235,8 @@ struct drawn_pairs {
   std::vector<std::uint32_t> documents;
 };
 
-/// Low terms are frequent; some fields, queries and lists of documents are empty; queries have
-/// terms that no document has.
+/// Low terms are frequent; some fields, queries and lists of documents are empty; queries contain
+/// terms in no document.
 drawn_pairs draw_pairs(std::size_t rows, std::size_t queries, std::size_t most_pairs,
                        std::uint64_t seed) {
   random_engine draw(seed);
@@ -294,7 +294,7 @@ TEST(pair_features_drawn, are_what_the_definitions_say) {
   }
 }
 
-// Lists longer and shorter than what a thread takes at a time, and empty ones; query by query too.
+// Lists longer and shorter than a thread processes at a time, and empty ones; also query by query.
 TEST(pair_features_drawn, the_same_bits_on_any_number_of_threads) {
   for (std::size_t const most_pairs : {std::size_t{3}, std::size_t{300}}) {
     drawn_pairs const drawn = draw_pairs(400, 60, most_pairs, 2);
@@ -321,7 +321,7 @@ TEST(pair_features_drawn, the_same_bits_on_any_number_of_threads) {
   }
 }
 
-// The features that order candidates are the similarities by which they are found.
+// The features that order candidates equal the similarities of the search.
 TEST(pair_features_drawn, agree_with_the_search_bit_for_bit) {
   drawn_pairs const drawn = draw_pairs(200, 20, 1, 3);
   pair_features const features({}, drawn.fields);

@@ -18,7 +18,7 @@ namespace rulerank::inline v0::features {
 
 namespace {
 
-/// Topics with their checksums.
+/// Computes the checksums of topics.
 pool_topics with_sums(std::vector<datasets::text_document> texts, std::string name) {
   pool_topics topics{std::move(name), std::move(texts), {}};
   for (datasets::text_document const& topic : topics.texts)
@@ -26,7 +26,7 @@ pool_topics with_sums(std::vector<datasets::text_document> texts, std::string na
   return topics;
 }
 
-/// Throws `error` where the number of vectors differs from that of `what`.
+/// Throws `error` if the number of vectors differs from the number of `what`.
 void expect_one_each(datasets::vectors const& found, std::size_t expected,
                      std::string const& what) {
   if (found.size() != expected)
@@ -41,12 +41,12 @@ bool is_zero(datasets::vectors const& row) {
   });
 }
 
-/// Topics whose filters of documents take some 64 MB.
+/// Returns the number of topics whose filters of documents need some 64 MB.
 std::size_t topics_together(std::size_t words) {
   return std::clamp<std::size_t>((std::size_t{1} << 23) / std::max<std::size_t>(words, 1), 1, 4096);
 }
 
-/// The documents that a search found; a distance becomes a negative score.
+/// Converts the results of a search; a distance becomes a negative score.
 found_lists lists_from(knn::neighbours const& found) {
   found_lists lists(found.queries);
   for (std::size_t q = 0; q < found.queries; ++q)
@@ -74,11 +74,12 @@ pool_topics make_topics(std::vector<datasets::text_document> texts, std::string 
   for (std::size_t q = 0; q < texts.size(); ++q) {
     std::string const& id = texts[q].id;
     if (!datasets::is_run_column(id) || id.find('#') != id.npos)
-      throw usage_error(fmt::format(
-          "topic {}: found the id '{}', expected one without blanks and #", q + 1, printable(id)));
+      throw usage_error(
+          fmt::format("topic {}: found the id '{}', expected an id without blanks and #", q + 1,
+                      printable(id)));
     if (!ids.insert(id).second)
       throw usage_error(
-          fmt::format("topic {}: found the id '{}' again, expected an id of its own", q + 1, id));
+          fmt::format("topic {}: found the id '{}' again, expected each id once", q + 1, id));
   }
   return with_sums(std::move(texts), std::move(name));
 }
@@ -95,7 +96,7 @@ void set_judgments(pool_topics& topics, datasets::qrels judgments,
                            [&](auto const& topic) { return judged.contains(topic.id); }))
     throw error(
         {judgments.name, 1, 1},
-        fmt::format("found no judgment of a topic of {}, expected one at least", topics.name));
+        fmt::format("found no judgment of a topic of {}, expected at least one", topics.name));
   topics.judgments = std::move(judgments);
 }
 
@@ -144,13 +145,14 @@ void pool_collection::set_vectors(context const& ctx, datasets::vectors const& d
   documents_->vectors.emplace(knn::dense_index(ctx, documents, {.metric = options_.vector_metric}));
 }
 
-/// Throws `usage_error` where the collection or the topics have no vectors.
+/// Throws `usage_error` if the collection or the topics have no vectors.
 void pool_collection::expect_vectors(pool_topics const& topics) const {
   if (!documents_->vectors)
-    throw usage_error(fmt::format("{}: found no vectors, expected one for each document", name_));
+    throw usage_error(
+        fmt::format("{}: found no vectors, expected a vector for each document", name_));
   if (!topics.vectors)
     throw usage_error(
-        fmt::format("{}: found no vectors, expected one for each topic", topics.name));
+        fmt::format("{}: found no vectors, expected a vector for each topic", topics.name));
 }
 
 datasets::run pool_collection::run_of(pool_topics const& topics, found_lists const& found,
@@ -167,7 +169,7 @@ datasets::run pool_collection::run_of(pool_topics const& topics, found_lists con
   return run;
 }
 
-/// Takes the document with its topic's id from each list, and those behind the first k.
+/// Removes the document with its topic's id from each list, then all after the first k.
 void pool_collection::keep_others(pool_topics const& topics, std::size_t k,
                                   found_lists& lists) const {
   for (std::size_t q = 0; q < lists.size(); ++q) {
@@ -247,17 +249,17 @@ found_lists pool_collection::lists_of(pool_topics const& topics, datasets::run c
       if (document == number.end())
         throw error({run.name, at->second->line, 1},
                     fmt::format("found document '{}' of query {}, which is not in {}, expected "
-                                "documents of it",
+                                "documents of this collection",
                                 docno, at->second->qid, name_));
       lists[q].push_back({document->second, score});
     }
-    // A run's scores make the order, whatever that of its lines.
+    // The scores of a run determine the order, not its lines.
     std::ranges::stable_sort(lists[q], std::greater<>(), &found_document::score);
   }
   if (!any)
     throw error(
         {run.name, 1, 1},
-        fmt::format("found no query that is a topic of {}, expected one at least", topics.name));
+        fmt::format("found no query that is a topic of {}, expected at least one", topics.name));
   return lists;
 }
 
@@ -267,7 +269,7 @@ std::vector<std::string> pool_collection::feature_names() const {
   return names;
 }
 
-/// The first `most` documents of each topic, in the order of the collection.
+/// Returns the first `most` documents of each topic, in the order of the collection.
 pool_collection::ranked_pairs pool_collection::in_collection_order(found_lists const& found,
                                                                    std::size_t most) {
   ranked_pairs pairs;
@@ -281,8 +283,8 @@ pool_collection::ranked_pairs pool_collection::in_collection_order(found_lists c
   return pairs;
 }
 
-/// How near each topic's vector is to the vectors of its documents, by the score of a search among
-/// these documents alone: [pairs].
+/// Returns the score of each topic's vector with the vectors of its documents, from a search among
+/// these documents only: [pairs].
 std::vector<double> pool_collection::similarities(context const& ctx,
                                                   datasets::vectors const& topics,
                                                   ranked_pairs const& pairs) const {
@@ -313,8 +315,8 @@ std::vector<double> pool_collection::similarities(context const& ctx,
   return values;
 }
 
-/// The pairs' features, with the similarity of their vectors as the last one where there are
-/// vectors: [pairs][features].
+/// Returns the features of the pairs: [pairs][features]. If there are vectors, their similarity is
+/// the last feature.
 std::vector<double> pool_collection::features_of(context const& ctx, pool_topics const& topics,
                                                  ranked_pairs const& pairs) const {
   std::size_t const n = features_.size();
@@ -352,7 +354,7 @@ std::vector<std::int32_t> pool_collection::labels_of(pool_topics const& topics,
   return labels;
 }
 
-/// The checksums of the pairs' texts.
+/// Returns comments with the checksums of the pairs' texts.
 std::vector<std::string> pool_collection::comments_of(pool_topics const& topics,
                                                       ranked_pairs const& pairs) const {
   std::vector<std::string> comments;
@@ -369,7 +371,7 @@ pool_pairs pool_collection::pairs(context const& ctx, pool_topics const& topics,
   if (pairs.documents.empty())
     throw error(
         {topics.name, 1, 1},
-        fmt::format("found no topic that {} a document of {}, expected one at least",
+        fmt::format("found no topic that {} a document of {}, expected at least one",
                     options_.from == candidate_source::text ? "shares a term with" : "is near to",
                     name_));
   pool_pairs made;

@@ -32,7 +32,7 @@ datasets::text_document text_of(std::string id, std::string text) {
   return {std::move(id), "", {{"", std::move(text)}}};
 }
 
-/// Ids that do not ascend: the order of the collection is that of the documents, not of the ids.
+/// Ids that do not ascend: the collection is in the order of the documents, not of the ids.
 std::vector<datasets::text_document> pets() {
   return {text_of("d2", "cats chase mice"), text_of("d1", "dogs chase cats"),
           text_of("d3", "mice eat cheese")};
@@ -100,7 +100,7 @@ TEST(pair_pool, pets_by_hand) {
   found_candidates const found = collection.search(ctx, topics, 10);
   ASSERT_EQ(found.runs.size(), 1U);
   EXPECT_EQ(found.runs[0].tag, "candidates");
-  ASSERT_EQ(found.runs[0].queries.size(), 2U);  // none has a zebra
+  ASSERT_EQ(found.runs[0].queries.size(), 2U);  // none contains a zebra
   EXPECT_EQ(found.runs[0].queries[1].documents[0].docno, "d3");
 
   pool_pairs const made = collection.pairs(ctx, topics, found.lists, {.name = "pets"});
@@ -228,10 +228,10 @@ TEST(pair_pool, a_run_has_the_candidates_by_its_scores) {
   run.queries.back().documents.push_back({"d4", 0});
   EXPECT_EQ(message_of<error>([&] { collection.lists_of(topics, run); }),
             "my.run:2:1: found document 'd4' of query t2, which is not in pets.tsv, expected "
-            "documents of it");
+            "documents of this collection");
   run.queries.pop_back();
   EXPECT_EQ(message_of<error>([&] { collection.lists_of(topics, run); }),
-            "my.run:1:1: found no query that is a topic of topics, expected one at least");
+            "my.run:1:1: found no query that is a topic of topics, expected at least one");
 }
 
 TEST(pair_pool, vectors_are_searched_and_are_a_feature) {
@@ -274,10 +274,10 @@ TEST(pair_pool, text_and_vectors_are_fused) {
   pool_topics topics = make_topics(pet_topics());
   datasets::vectors const of_documents = rows_of({{1, 0}, {1, 1}, {0, 1}}, "documents.npy");
   EXPECT_EQ(message_of<usage_error>([&] { collection.search(ctx, topics, 10); }),
-            "pets.tsv: found no vectors, expected one for each document");
+            "pets.tsv: found no vectors, expected a vector for each document");
   collection.set_vectors(ctx, of_documents);
   EXPECT_EQ(message_of<usage_error>([&] { collection.search(ctx, topics, 10); }),
-            "topics: found no vectors, expected one for each topic");
+            "topics: found no vectors, expected a vector for each topic");
   set_vectors(topics, rows_of({{0, 1}, {1, 0}, {1, 0}}, "topics.npy"), of_documents);
   std::vector<std::string> stages;
   auto const found = collection.search(
@@ -292,7 +292,7 @@ TEST(pair_pool, text_and_vectors_are_fused) {
   EXPECT_EQ(found.runs[2].tag, "candidates-dense");
   datasets::run const expected = knn::fuse(ctx, std::span(found.runs).subspan(1), options.fusion);
   EXPECT_EQ(found.lists, collection.lists_of(topics, expected));
-  EXPECT_EQ(found.lists[1].size(), 3U);  // by its vector alone
+  EXPECT_EQ(found.lists[1].size(), 3U);  // by its vector only
 }
 
 TEST(pair_pool, vectors_that_do_not_fit_are_errors) {
@@ -319,13 +319,13 @@ TEST(pair_pool, topics_are_qids) {
   EXPECT_EQ(message_of<usage_error>([] {
               make_topics({text_of("a", ""), text_of("b#", "")});
             }),
-            "topic 2: found the id 'b#', expected one without blanks and #");
+            "topic 2: found the id 'b#', expected an id without blanks and #");
   EXPECT_EQ(message_of<usage_error>([] { make_topics({text_of("a b", "")}); }),
-            "topic 1: found the id 'a b', expected one without blanks and #");
+            "topic 1: found the id 'a b', expected an id without blanks and #");
   EXPECT_EQ(message_of<usage_error>([] {
               make_topics({text_of("a", ""), text_of("a", "")});
             }),
-            "topic 2: found the id 'a' again, expected an id of its own");
+            "topic 2: found the id 'a' again, expected each id once");
   temporary_folder const folder;
   std::string const path = folder / "topics.tsv";
   std::ofstream(path) << "t1\tcats\nt2\tzebra\nt3\tcheese mice\n";
@@ -343,13 +343,13 @@ TEST(pair_pool, nothing_to_learn_from_is_an_error) {
   pool_collection const collection = collection_of(ctx, pets());
   pool_topics topics = make_topics({text_of("t9", "zebra")});
   EXPECT_EQ(message_of<error>([&] { set_judgments(topics, pet_judgments()); }),
-            "pets.qrels:1:1: found no judgment of a topic of topics, expected one at least");
+            "pets.qrels:1:1: found no judgment of a topic of topics, expected at least one");
   EXPECT_FALSE(topics.judgments.has_value());
   auto const found = collection.search(ctx, topics, 10);
   EXPECT_TRUE(found.runs[0].queries.empty());
   EXPECT_EQ(message_of<error>([&] { collection.pairs(ctx, topics, found.lists); }),
             "topics:1:1: found no topic that shares a term with a document of pets.tsv, expected "
-            "one at least");
+            "at least one");
 }
 
 // Filters of documents have words of 64 bits: 63, 64 and 65 documents are their bounds.

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-// The order of all searches, and the k nearest under it.
+// The order of results in all searches, and the k nearest in this order.
 namespace rulerank::inline v0::knn {
 
 /// An item and the value that orders it.
@@ -18,8 +18,8 @@ struct candidate {
   std::uint32_t id;
 };
 
-/// Orders candidates: the nearer value first, equal values by rising number. On the host and on
-/// devices.
+/// Orders candidates: the nearer value first, equal values by ascending item number. On host and
+/// device.
 template <value_order Order>
 struct nearer {
   template <class Candidate>
@@ -29,14 +29,14 @@ struct nearer {
   }
 };
 
-/// The k nearest candidates of those that were added.
+/// The k nearest of the added candidates.
 template <class Value, value_order Order>
 class nearest_candidates {
  public:
   explicit nearest_candidates(std::size_t k) : k_(k) { heap_.reserve(k + 1); }
   std::size_t k() const { return k_; }
   bool full() const { return heap_.size() == k_; }
-  /// The value of the farthest candidate that is kept; there is one at least.
+  /// The value of the farthest kept candidate; there must be at least one.
   Value last() const { return heap_.front().value; }
   void add(candidate<Value> const& c) {
     if (full() && !is_nearer_(c, heap_.front())) return;
@@ -47,7 +47,7 @@ class nearest_candidates {
       heap_.pop_back();
     }
   }
-  /// Nearest first. Nothing is added after it.
+  /// Returns the candidates, nearest first. No `add` may follow.
   std::vector<candidate<Value>>& sorted() {
     std::sort(heap_.begin(), heap_.end(), is_nearer_);
     return heap_;

@@ -36,7 +36,8 @@ std::vector<std::uint32_t> classify(neighbours const& found,
       double const weight = distances ? 1 / (1 + values[i]) : values[i];
       votes[c] += how == voting::majority ? 1 : weight;
     }
-    // Nearest first, so that the first class with the most votes is that of the nearest neighbour.
+    // Visits the nearest first, so that the first class with the most votes is that of the nearest
+    // neighbour.
     std::uint32_t best = no_class;
     for (std::size_t i = 0; i < found.k; ++i)
       if (std::uint32_t const c = class_at(i);

@@ -28,7 +28,7 @@ TEST(classification, votes_by_hand) {
   neighbours const found = of(3, larger, {0, 1, 2, 3, 0, 1}, {0.9, 0.3, 0.2, 0.5, 0.4, 0.3});
   EXPECT_EQ(classify(found, class_of, voting::majority), (numbers{1, 2}));
   EXPECT_EQ(classify(found, class_of, voting::similarity), (numbers{0, 2}));
-  // Distances: near is small.
+  // Distances: smaller is nearer.
   neighbours const far = of(3, smaller, {0, 1, 2}, {0.0, 4, 4});
   EXPECT_EQ(classify(far, class_of, voting::similarity), (numbers{0}));
   EXPECT_EQ(classify(far, class_of, voting::majority), (numbers{1}));
@@ -47,12 +47,12 @@ TEST(classification, ties_go_to_the_nearer_neighbour) {
 TEST(classification, documents_without_a_class_do_not_vote) {
   numbers const class_of{no_class, no_class, 1, 0, no_class};
   for (voting const how : {voting::majority, voting::similarity}) {
-    // The two nearest have none; then a tie, which goes to the nearer of those that vote.
+    // The two nearest have no class; then a tie, which the nearer voter wins.
     EXPECT_EQ(classify(of(4, larger, {0, 1, 2, 3}, {4, 3, 1, 1}), class_of, how), (numbers{1}));
     EXPECT_EQ(classify(of(2, larger, {0, 3, 1, 4}, {2, 1, 2, 1}), class_of, how),
               (numbers{0, no_class}));
   }
-  // Nothing given is wrong; nothing known does not count.
+  // An assigned `no_class` is wrong; a true `no_class` is not counted.
   classification_quality const quality =
       quality_of(numbers{0, 0, no_class, 1}, numbers{0, no_class, 0, 1});
   EXPECT_EQ(quality.queries, 3U);
@@ -71,7 +71,8 @@ TEST(classification, missing_neighbours_do_not_vote) {
 }
 
 TEST(classification, quality_by_hand) {
-  // Class 0: 2 of 3 found, 1 said wrongly; class 1: none of 1; class 2: said once, never true.
+  // Class 0: 2 of 3 found, 1 assigned wrongly; class 1: none of 1; class 2: assigned once, never
+  // true.
   numbers const truth{0, 0, 0, 1}, given{0, 0, 2, 0};
   classification_quality const quality = quality_of(truth, given);
   EXPECT_EQ(quality.queries, 4U);

@@ -15,7 +15,7 @@ struct entry {
   bool is_match = true;
 };
 
-/// Leaves so many, the nearest first, equally near ones by rising number.
+/// Keeps the `most` nearest entries, nearest first, equal ones by ascending number.
 void keep_nearest(std::vector<entry>& entries, value_order order, std::size_t most) {
   auto const is_nearer = [order](entry const& a, entry const& b) {
     if (a.key == b.key) return a.id < b.id;
@@ -29,7 +29,7 @@ void keep_nearest(std::vector<entry>& entries, value_order order, std::size_t mo
   std::sort(entries.begin(), entries.end(), is_nearer);
 }
 
-/// The k nearest of all parts, with what orders them and all that do not match.
+/// Returns the k nearest of all parts with their keys, and all that do not match.
 part_neighbours nearest_of(std::span<part_neighbours const> parts, std::size_t queries,
                            std::size_t k) {
   part_neighbours all;
@@ -62,7 +62,7 @@ part_neighbours nearest_of(std::span<part_neighbours const> parts, std::size_t q
   return all;
 }
 
-/// Without what does not match.
+/// Removes items that do not match.
 neighbours matches_of(part_neighbours&& all) {
   for (std::size_t q = 0; q < all.queries; ++q) {
     std::size_t const last = (q + 1) * all.k;
@@ -80,7 +80,7 @@ neighbours matches_of(part_neighbours&& all) {
   return static_cast<neighbours&&>(all);
 }
 
-/// The rows in range of all parts.
+/// Returns the rows in range of all parts.
 part_rows_in_range rows_of(std::span<part_rows_in_range const> parts, std::size_t queries) {
   part_rows_in_range all;
   all.begin = {0};
@@ -175,7 +175,7 @@ std::vector<index_range> factored_shares(std::size_t n, std::size_t parts, std::
 }
 
 neighbours joined(std::vector<neighbours> parts) {
-  // Parts that are empty come last, and know neither k nor the order.
+  // Empty parts come last; they have neither k nor the order.
   neighbours all = std::move(parts.front());
   for (auto part = parts.begin() + 1; part != parts.end(); ++part) {
     all.queries += part->queries;

@@ -12,50 +12,50 @@
 #include <string>
 #include <vector>
 
-// A collection in parts: what searches of the parts found becomes what one search of all finds, bit
-// for bit. Queries in parts likewise.
+// Merges the results of searches in parts of a collection. The merged result equals that of one
+// search in the whole collection, bit for bit. The same holds for queries in parts.
 //
-// Threads: functions with a group are for the thread that uses it, the others for any. All
-// processes of a group call them together, with the same queries and k.
+// Threads: only the thread that uses a group may call functions with it; any thread may call the
+// others. Functions with a group are collective: all processes call them with equal queries and k.
 namespace rulerank::inline v0::knn {
 
-/// What a part found, by the numbers that its items have in the collection, where the first of them
-/// is `first`.
+/// Adds `first`, the collection's number of the part's first item, to all item numbers.
 void renumber(part_neighbours& found, std::uint32_t first);
 void renumber(part_rows_in_range& found, std::uint32_t first);
 
-/// What parts of a collection found for the same queries, as one list a query of the k nearest, of
-/// which only matches stay. Where there are no parts, nobody has neighbours.
+/// Merges the results of several parts for the same queries: keeps the k nearest items of each
+/// query, without items that do not match. Without parts, no query has neighbours.
 neighbours merge(std::span<part_neighbours const> parts, std::size_t queries, std::size_t k);
 rows_in_range merge(std::span<part_rows_in_range const> parts, std::size_t queries);
 
-/// The same of the parts of all processes, on each of them. `mine`: of this one's parts.
+/// Merges the parts of all processes, on each process. `mine`: the parts of this process.
 neighbours merge(process_group const& group, std::span<part_neighbours const> mine,
                  std::size_t queries, std::size_t k);
 rows_in_range merge(process_group const& group, std::span<part_rows_in_range const> mine,
                     std::size_t queries);
 
-/// The names of items that were found, which a process knows of its own items alone: `name` gives
-/// that, or nothing. In the order of `items`, empty for `no_neighbour`.
+/// Returns the names of items in the order of `items`, empty for `no_neighbour`. Each process knows
+/// only the names of its own items: `name` returns the name or nothing.
 std::vector<std::string> names_of(
     process_group const& group, std::span<std::uint32_t const> items,
     std::function<std::optional<std::string>(std::uint32_t)> const& name);
 
-/// The bits of items [begin, end) of a filter of all items; none of an empty one.
+/// Copies the bits of items [begin, end) from a filter of all items; empty for an empty filter.
 std::vector<std::uint64_t> bits_of(std::span<std::uint64_t const> filter, std::size_t begin,
                                    std::size_t end);
 
-/// Runs of n things to be dealt to `parts` processes that are free at different times: by factoring
-/// (Hummel, Schonberg, Flynn 1992), rounds of `parts` equal shares that are half of what is left,
-/// of `least` things at least. The last ones are small, so that all processes end together.
+/// Splits n items into ranges for `parts` processes that become free at different times, by
+/// factoring (Hummel, Schonberg, Flynn 1992): each round halves what remains and divides that half
+/// into `parts` equal ranges of at least `least` items. The last ranges are small, so all processes
+/// end at about the same time.
 std::vector<index_range> factored_shares(std::size_t n, std::size_t parts, std::size_t least);
 
-/// Joins the results of ranges of queries that follow each other. At least one range.
+/// Concatenates the results of consecutive ranges of queries. At least one range.
 neighbours joined(std::vector<neighbours> parts);
 rows_in_range joined(std::vector<rows_in_range> parts);
 
-/// The neighbours of so many queries, which the processes share out evenly. `search` finds those of
-/// a range that is not empty.
+/// Returns the neighbours of `queries` queries, which the processes divide evenly. `search`
+/// searches for a non-empty range of them.
 neighbours search_evenly(process_group const& group, std::size_t queries,
                          std::function<neighbours(index_range)> const& search);
 

@@ -10,8 +10,8 @@
 
 namespace rulerank::inline v0::knn {
 
-/// Calls `use(line, place)` for each line of a file, without its line end. Throws `error` for a
-/// file that cannot be read, or that was written to meanwhile.
+/// Calls `use(line, place)` for each line of a file, without its line end. Throws `error` if the
+/// file cannot be read or was changed meanwhile.
 template <class Use>
 void each_line(context const& ctx, std::string const& path, Use const& use) {
   auto const text = datasets::open_text(ctx, path);

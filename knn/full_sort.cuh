@@ -10,7 +10,7 @@
 
 namespace rulerank::inline v0::knn {
 
-/// Sorts the keys of all items on the device that was current when it was made.
+/// Sorts the keys of all items on the device that was current at construction.
 class full_sort {
  public:
   explicit full_sort(std::uint32_t items)
@@ -20,12 +20,12 @@ class full_sort {
     return 2 * sizeof(near_key) * items + temporary_bytes(items);
   }
 
-  /// [items] to be filled in the order of the items, all of them.
+  /// [items] to be filled completely, in the order of the items.
   near_key* keys() noexcept { return keys_.data(); }
   /// [items] ascending after `sort`.
   near_key const* sorted() const noexcept { return sorted_.data(); }
 
-  /// The sort is stable and the keys are filled by item: their values are enough.
+  /// The sort is stable and the keys are in the order of items, so it sorts by their values only.
   void sort(cudaStream_t on) {
     std::size_t bytes = temporary_.size();
     check_cuda(cub::DeviceRadixSort::SortKeys(temporary_.data(), bytes, keys_.data(),

@@ -25,7 +25,7 @@ constexpr std::array<std::string_view, 8> method_names{"rrf",     "isr",     "co
 constexpr std::array<std::string_view, 7> norm_names{"none", "min-max", "max",  "sum",
                                                      "zmuv", "rank",    "borda"};
 
-/// What ranx divides by at least.
+/// The smallest divisor in ranx.
 constexpr double least_divisor = 1e-9;
 
 void check(std::span<datasets::run const> runs, fusion_options const& options) {
@@ -38,28 +38,28 @@ void check(std::span<datasets::run const> runs, fusion_options const& options) {
   for (double const weight : options.weights)
     if (!(weight >= 0 && std::isfinite(weight)))
       throw usage_error(
-          fmt::format("found {} as weight of a run, expected a number of 0 and more", weight));
+          fmt::format("found {} as the weight of a run, expected a number of 0 or more", weight));
   if (!options.distances.empty() && options.distances.size() != runs.size())
-    throw usage_error(
-        fmt::format("found {} whether scores are distances, expected one for each of "
-                    "{} runs",
-                    counted(options.distances.size(), "word"), runs.size()));
+    throw usage_error(fmt::format(
+        "found {} that say whether scores are distances, expected one for each of {} runs",
+        counted(options.distances.size(), "word"), runs.size()));
   if (std::ranges::count(options.distances, true) > 0 && options.norm == score_norm::max &&
       !ignores_scores(options.method))
     throw usage_error(
-        "found norm max of distances, expected another: it divides by the best score");
+        "found norm max for distances, expected a different norm, because max divides by the best "
+        "score");
   if (!(options.rrf_k >= 0 && std::isfinite(options.rrf_k)))
     throw usage_error(
-        fmt::format("found {} as rrf's k, expected a number of 0 and more", options.rrf_k));
+        fmt::format("found {} as rrf's k, expected a number of 0 or more", options.rrf_k));
 }
 
-/// One query in one run: its documents by rank, and what their scores became.
+/// One query in one run: its documents by rank, and their normalized scores.
 struct ranking {
   datasets::run const* run = nullptr;
   datasets::run_query const* query = nullptr;  ///< null: the run has no documents for it
-  std::vector<std::size_t> by_rank;            ///< places in the query's documents
+  std::vector<std::size_t> by_rank;            ///< indexes into the query's documents
   std::vector<double> score;                   ///< by rank; empty: no documents for it
-  double missing = 0;                          ///< of a document that the run lacks
+  double missing = 0;                          ///< the score of a document that the run lacks
 
   std::string const& docno(std::size_t rank) const { return query->documents[by_rank[rank]].docno; }
 };
@@ -75,9 +75,9 @@ ranking ranked(datasets::run const& run, datasets::run_query const* query, bool 
   if (query == nullptr) return of;
   for (datasets::run_entry const& entry : query->documents)
     if (!std::isfinite(entry.score))
-      refuse(of, fmt::format("found the score {} of document '{}' of query '{}', expected a finite "
-                             "one",
-                             entry.score, entry.docno, query->qid));
+      refuse(of, fmt::format(
+                     "found the score {} of document '{}' of query '{}', expected a finite number",
+                     entry.score, entry.docno, query->qid));
   auto const score = [&](std::size_t at) {
     double const value = query->documents[at].score;
     return is_distance ? -value : value;
@@ -89,14 +89,14 @@ ranking ranked(datasets::run const& run, datasets::run_query const* query, bool 
   return of;
 }
 
-/// (s - shift) / divisor; NaN where doubles do not hold the divisor.
+/// Computes (s - shift) / divisor; NaN if the divisor exceeds a double.
 void rescale(std::vector<double>& scores, double shift, double divisor) {
   double const by = std::isfinite(divisor) ? std::max(divisor, least_divisor)
                                            : std::numeric_limits<double>::quiet_NaN();
   for (double& s : scores) s = (s - shift) / by;
 }
 
-/// The scores by rank as the norm has them; `candidates`: documents of the query in any run.
+/// Normalizes the scores, in rank order; `candidates`: documents of the query in any run.
 void normalize(ranking& of, score_norm norm, std::size_t candidates) {
   std::vector<double>& s = of.score;
   auto const m = static_cast<double>(s.size());
@@ -122,7 +122,7 @@ void normalize(ranking& of, score_norm norm, std::size_t candidates) {
     for (std::size_t i = 0; i < s.size(); ++i) s[i] = 1 - static_cast<double>(i) / m;
 }
 
-/// What the ranks are worth, for the methods that go by them.
+/// Computes the scores of ranks, for the methods that use ranks.
 void score_ranks(ranking& of, fusion_options const& options) {
   for (std::size_t i = 0; i < of.score.size(); ++i) {
     auto const rank = static_cast<double>(i + 1);
@@ -143,7 +143,7 @@ double median_of(std::vector<double>& scores) {
   return scores.size() % 2 == 1 ? scores[middle] : (scores[middle - 1] + scores[middle]) / 2;
 }
 
-/// Of the scores of the runs that have a document, one at least.
+/// Combines the scores of the runs that contain a document, at least one.
 double combined(fusion_method method, std::vector<double>& scores) {
   auto const n = static_cast<double>(scores.size());
   switch (method) {
@@ -163,10 +163,10 @@ double combined(fusion_method method, std::vector<double>& scores) {
   }
 }
 
-/// The documents of a query in all runs, and each one's place in each run.
+/// The documents of a query in all runs, and the rank of each in each run.
 struct candidate_table {
   static constexpr std::size_t absent = static_cast<std::size_t>(-1);
-  std::vector<std::string_view> docnos;  ///< in the order of the runs and of their ranks
+  std::vector<std::string_view> docnos;  ///< in the order of runs and ranks
   std::vector<std::size_t> rank;         ///< [documents][runs] from 0, or absent
 };
 
@@ -190,7 +190,7 @@ candidate_table candidates_of(std::span<ranking const> rankings) {
   return all;
 }
 
-/// Brings the scores of one run to what is combined. Throws `error` for what doubles do not hold.
+/// Prepares the scores of one run for combination. Throws `error` if they exceed a double.
 void prepare(ranking& of, fusion_options const& options, std::size_t candidates, double weight) {
   if (ignores_scores(options.method))
     score_ranks(of, options);
@@ -200,8 +200,8 @@ void prepare(ranking& of, fusion_options const& options, std::size_t candidates,
   for (double& s : of.score) {
     s *= weight;
     if (!std::isfinite(s))
-      refuse(of, fmt::format("found scores of query '{}' that norm {} and a weight of {} make no "
-                             "finite numbers, expected smaller ones",
+      refuse(of, fmt::format("found scores of query '{}' that exceed a double with norm {} and "
+                             "weight {}, expected smaller scores",
                              of.query->qid, name_of(options.norm), weight));
   }
 }
@@ -227,8 +227,8 @@ datasets::run_query fuse_query(std::vector<ranking> rankings, std::string const&
     double const score = combined(options.method, scores);
     if (!std::isfinite(score))
       throw error({rankings.front().run->name, 0, 0},
-                  fmt::format("found scores of document '{}' of query '{}' whose fusion is no "
-                              "finite number, expected smaller ones",
+                  fmt::format("found scores of document '{}' of query '{}' whose fusion exceeds a "
+                              "double, expected smaller scores",
                               all.docnos[d], qid));
     fused.documents.push_back({std::string(all.docnos[d]), score});
   }

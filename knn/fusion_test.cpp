@@ -42,7 +42,7 @@ std::string docnos_of(run_query const& query) {
   return all;
 }
 
-/// What ranx 0.3.21 makes of `three_runs`: documents a to e of q1, x to z of q2.
+/// The results of ranx 0.3.21 for `three_runs`: documents a to e of q1, x to z of q2.
 struct golden {
   char const* method;
   char const* norm;
@@ -188,7 +188,7 @@ TEST(Fusion, WeightsMultiplyScores) {
   options.method = fusion_method::comb_sum;
   options.weights = {2, 1, .5};
   auto const runs = three_runs();
-  // ranx's wsum with the same weights.
+  // The results of ranx's wsum with the same weights.
   std::map<std::string, double> const expected{
       {"a", 2}, {"b", 1.7}, {"c", 2.7}, {"d", 0}, {"e", 1.375}};
   EXPECT_EQ(scores_of(fuse({}, runs, options).queries[0]), expected);
@@ -200,7 +200,7 @@ TEST(Fusion, WeightsMultiplyScores) {
 }
 
 TEST(Fusion, OrdersEqualScoresByTheFirstRunThatHasThem) {
-  // b and c tie in the first run, where b stands first; so c has rank 3 there, and 1 in the second.
+  // b and c tie in the first run, where b comes first; so c has rank 3 there, and 1 in the second.
   auto const runs = three_runs();
   EXPECT_EQ(docnos_of(fuse({}, runs).queries[0]), "eacdb");
   std::vector<run> const ties{run_of({{"q", {{"n", 1}, {"m", 1}}}}),

@@ -26,7 +26,7 @@ constexpr std::string_view beginning = "{\"format\":\"rulerank index in parts\""
 constexpr std::size_t version = 1;
 constexpr std::size_t prefix_bytes = 64;
 
-/// As many bytes of a file's begin, fewer where there are no more. Throws `error`.
+/// Returns the first `bytes` bytes of a file, or fewer if it is shorter. Throws `error`.
 std::string begin_of(std::string const& path, std::size_t bytes) {
   std::string begin(bytes, '\0');
   begin.resize(file_reader(path).read(begin.data(), bytes, 0));
@@ -84,21 +84,22 @@ void write_index_parts(process_group const& group, std::string const& path, std:
     all["sha256"] = checksum_of(all);
     write_file(path, all.dump() + "\n");
   }
-  group.gather({});  // it is there when any process goes on
+  group.gather({});  // the file exists before any process continues
 }
 
 index_parts read_index_parts(std::string const& path, std::string_view kind) {
   auto const fail = [&](std::string_view what) { throw error({path, 1, 1}, what); };
   auto const text = datasets::read_file(path, "an index in parts");
   auto const all = parse_ordered_json(text, path, "an index in parts", 1);
-  return read_json({path, 1, 1}, "this list of an index's parts is not right", [&] {
+  return read_json({path, 1, 1}, "this list of an index's parts is invalid", [&] {
     index_parts read;
-    if (all.at("format") != format) fail(fmt::format("found another format, expected {}", format));
+    if (all.at("format") != format)
+      fail(fmt::format("found a different format, expected {}", format));
     std::size_t const found = count_at(all, "version");
     if (found != version)
       fail(fmt::format("found an index in parts of version {}, expected {}", found, version));
     if (all.at("sha256") != checksum_of(all))
-      fail("this list of an index's parts is damaged: its checksum is another's");
+      fail("this list of an index's parts is damaged: its checksum does not match");
     if (all.at("kind") != kind)
       fail(fmt::format("found an index of kind {}, expected {}", all.at("kind").dump(), kind));
     read.items = count_at(all, "items");
@@ -110,11 +111,11 @@ index_parts read_index_parts(std::string const& path, std::string_view kind) {
       part.first = count_at(one, "first");
       part.items = count_at(one, "items");
       part.sha256 = one.at("sha256_of_first_64_bytes").get<std::string>();
-      if (part.first != first) fail("the parts of this index do not follow each other");
+      if (part.first != first) fail("the parts of this index leave a gap or overlap");
       first += part.items;
     }
     if (read.parts.empty() || first != read.items)
-      fail("the parts of this index are not all of it");
+      fail("some parts of this index are missing from the list");
     return read;
   });
 }
@@ -122,8 +123,8 @@ index_parts read_index_parts(std::string const& path, std::string_view kind) {
 void expect_part(index_part const& part) {
   if (sha256_hex(begin_of(part.path, prefix_bytes)) != part.sha256)
     throw error({part.path, 1, 1},
-                "found another file than the part of the index that was written with the others, "
-                "expected all parts of one run");
+                "this part of the index was not written with the other parts, expected all parts "
+                "of one run");
 }
 
 void expect_items(index_part const& part, std::uint64_t found) {

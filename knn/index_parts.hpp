@@ -7,50 +7,51 @@
 #include <string_view>
 #include <vector>
 
-// An index in parts: files F.part0, F.part1, ... that processes write, each its own, and the file F
-// that names them. Whoever opens F finds all parts of the run that wrote it, or an error.
+// An index in parts: each process writes one of the files F.part0, F.part1, ..., and the file F
+// lists them. Opening F gives all parts of the run that wrote it, or an error.
 //
-// Threads: functions with a group are for the thread that uses it, the others for any.
+// Threads: only the thread that uses a group may call functions with it; any thread may call the
+// others.
 namespace rulerank::inline v0::knn {
 
-/// One of the files.
+/// One of the part files.
 struct index_part {
   std::string path;
-  std::uint64_t first = 0;  ///< item of the collection that is the part's first
+  std::uint64_t first = 0;  ///< the collection's number of the part's first item
   std::uint64_t items = 0;
-  std::string sha256;  ///< of the file's first 64 bytes, which hold the checksum of its header
+  /// SHA-256 of the file's first 64 bytes, which contain the checksum of its header.
+  std::string sha256;
 };
 
 struct index_parts {
   std::vector<index_part> parts;
-  std::uint64_t items = 0;  ///< of all
+  std::uint64_t items = 0;  ///< total
 };
 
-/// Whether a file is one that names parts: by its first bytes. False where it cannot be read.
+/// Returns whether a file lists parts, by its first bytes. False if it cannot be read.
 bool is_index_in_parts(std::string const& path);
 
-/// The file of a part.
+/// The path of a part file.
 std::string path_of_part(std::string const& path, std::size_t part);
 
-/// Writes the file that names the parts, on the first process, once all processes have written
-/// theirs to `path_of_part(path, rank)`. All call it together. `kind`: dense, metric or text.
-/// Throws `output_error`.
+/// Writes the list of parts on the first process, after every process has written its part to
+/// `path_of_part(path, rank)`. Collective. `kind`: dense, metric or text. Throws `output_error`.
 void write_index_parts(process_group const& group, std::string const& path, std::string_view kind,
                        std::uint64_t items);
 
-/// Reads a file that names parts. Throws `error` naming it where it is not that, is damaged, or is
+/// Reads a list of parts. Throws `error` naming the file if it is no such list, is damaged, or is
 /// of another kind.
 index_parts read_index_parts(std::string const& path, std::string_view kind);
 
-/// Throws `error` naming the file of a part that is not there, or is not the one that was written
-/// with the others. Its own reader finds out about the rest of it.
+/// Throws `error` naming the part file if it is missing or was not written together with the other
+/// parts. Checks only the first bytes; the reader of the part checks the rest.
 void expect_part(index_part const& part);
 
-/// Throws `error` naming the file of a part that holds another number of items than it should.
+/// Throws `error` naming the part file if it holds a different number of items than the list says.
 void expect_items(index_part const& part, std::uint64_t found);
 
-/// Those of the parts that this process has: all, or where they are split over the processes of the
-/// context every n-th of n processes.
+/// Returns the parts that this process holds: all, or every n-th if the parts are split over the n
+/// processes of the context.
 std::vector<index_part> parts_here(context const& ctx, index_parts const& all, bool is_split);
 
 }  // namespace rulerank::knn

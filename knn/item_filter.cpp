@@ -17,7 +17,7 @@
 namespace rulerank::inline v0::knn {
 namespace {
 
-/// The item of a number, alone in its line.
+/// Parses the number of an item, which must be alone in its line.
 std::size_t item_of(std::string_view line, source_position at, std::size_t items,
                     std::string_view item) {
   std::vector<datasets::field> fields;
@@ -32,19 +32,19 @@ std::size_t item_of(std::string_view line, source_position at, std::size_t items
                                 rulerank::quoted(found), item, items));
   at.column = fields.size() > 1 ? fields[1].column : 0;
   if (fields.size() > 1)
-    throw error(
-        at, fmt::format("found {}, expected one number a line", rulerank::quoted(fields[1].text)));
+    throw error(at, fmt::format("found {}, expected one number on each line",
+                                rulerank::quoted(fields[1].text)));
   return number;
 }
 
 /// The result of matching a filter with the items of one process.
 struct found_items {
-  std::vector<std::uint64_t> words;    // a bit an item
-  std::vector<std::uint64_t> missing;  // the lines of ids that no item here has, ascending
+  std::vector<std::uint64_t> words;    // one bit per item
+  std::vector<std::uint64_t> missing;  // the lines of ids without an item here, ascending
   static auto members_of(auto& found) { return std::tie(found.words, found.missing); }
 };
 
-/// The items that any process found, and the lines that none found.
+/// Joins the items that any process found, and the lines that none found.
 found_items of_all(std::vector<found_items> const& some) {
   found_items all = some.front();
   for (found_items const& one : some) {
@@ -64,7 +64,7 @@ std::vector<std::uint64_t> read_filter(context const& ctx, std::string const& pa
   found_items mine;
   mine.words.resize((items.size() + 63) / 64);
   auto const allow = [&](std::size_t i) { mine.words[i / 64] |= std::uint64_t{1} << (i % 64); };
-  std::map<std::string, std::uint64_t, std::less<>> line_of;  // of an id that is still to be found
+  std::map<std::string, std::uint64_t, std::less<>> line_of;  // ids that are not found yet
   std::set<std::string, std::less<>> found;
   each_line(ctx, path, [&](std::string_view line, source_position const& at) {
     if (line.find_first_not_of(" \t") == line.npos) return;

@@ -10,10 +10,10 @@
 
 namespace rulerank::inline v0::knn {
 
-/// The items that a file lists, one a line, as a bit for each item of the collection. `item`: such
-/// as "a row", for messages. Items are listed by their ids, and an id that several items have
-/// stands for all of them; `by_numbers`: by their numbers. Where each process has the ids of its
-/// part, all processes call it together. Throws `error` naming the line of what is no item.
+/// Reads the items that a file lists, one per line, into one bit for each item of the collection.
+/// `item` names an item in messages, such as "a row". Lines are ids, and an id of several items
+/// selects all of them; with `by_numbers`, lines are item numbers. Collective if each process has
+/// only the ids of its part. Throws `error` naming a line that is no item.
 std::vector<std::uint64_t> read_filter(context const& ctx, std::string const& path,
                                        item_collection const& items, std::string_view item,
                                        bool by_numbers);

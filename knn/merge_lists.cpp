@@ -7,11 +7,11 @@ namespace rulerank::inline v0::knn {
 
 namespace {
 
-/// What is left of a list, not nothing.
+/// The nonempty rest of a list.
 struct rest {
   near_key const* first;
   near_key const* end;
-  /// The nearest first key is on top of the heap.
+  /// The list with the nearest first key is on top of the heap.
   friend bool operator<(rest const& a, rest const& b) noexcept { return *a.first > *b.first; }
 };
 

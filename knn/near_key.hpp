@@ -6,22 +6,22 @@
 #include <cstdint>
 #include <cstring>
 
-// An item and the float that orders it as one integer, for sorts on devices.
+// An item and the float that orders it, as one integer, for sorts on devices.
 namespace rulerank::inline v0::knn {
 
-/// The nearer the smaller, equal values by rising number.
+/// Smaller keys are nearer; equal values are ordered by ascending item number.
 using near_key = std::uint64_t;
-/// Behind every item.
+/// Sorts after every item.
 inline constexpr near_key no_near_key = ~near_key{0};
 
-/// Bits that ascend as the floats do; -0 is 0. No NaN.
+/// Returns bits that ascend as the floats do; -0 becomes 0. No NaN.
 RULERANK_HOST_DEVICE inline std::uint32_t ascending_bits(float value) {
   value += 0.0F;  // -0 is 0
   std::uint32_t bits = 0;
   memcpy(&bits, &value, sizeof bits);
   return (bits >> 31) != 0 ? ~bits : bits | 0x80000000U;
 }
-/// The float of `ascending_bits`.
+/// Inverts `ascending_bits`.
 RULERANK_HOST_DEVICE inline float float_of_ascending(std::uint32_t ascending) {
   std::uint32_t const bits = (ascending >> 31) != 0 ? ascending & 0x7FFFFFFFU : ~ascending;
   float value = 0;

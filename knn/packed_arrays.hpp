@@ -5,18 +5,18 @@
 #include <cstddef>
 #include <utility>
 
-// Where several arrays lie in one allocation, so that one copy moves all of them to a device or
-// back.
+// Packs several arrays into one allocation, so that one copy moves all of them between host and
+// device.
 namespace rulerank::inline v0::knn {
 
-/// An array of T's by where it begins in an allocation.
+/// An array of T by its offset in an allocation.
 template <class T>
 struct packed_array {
   std::size_t begin = 0;  ///< bytes
   T* in(std::byte* allocation) const { return reinterpret_cast<T*>(allocation + begin); }
 };
 
-/// Adds arrays one behind the other, each at a multiple of `alignment`.
+/// Appends arrays, each at a multiple of `alignment`.
 class packed_arrays {
  public:
   template <class T>

@@ -8,17 +8,17 @@
 #include <tuple>
 #include <vector>
 
-// The results of a search of a part of a collection, with the keys that order them
+// The results of a search in one part of a collection, with the keys that order them
 // (knn/collection_parts.hpp merges them).
 namespace rulerank::inline v0::knn {
 
-/// Neighbours among a part of the items, to be merged with those that the other parts have: as
-/// `neighbours`, but for items that do not match among the k, and with what orders them, which may
-/// be finer than the values.
+/// Neighbours among one part of the items, before the merge with other parts. As `neighbours`, but
+/// the k nearest may include items that do not match, and keys order them, which may be finer than
+/// the values.
 struct part_neighbours : neighbours {
   value_order key_order = value_order::larger_is_nearer;
   std::vector<double> key;             ///< [queries][k]; empty: the values are the keys
-  std::vector<std::uint8_t> is_match;  ///< [queries][k]; empty: all are
+  std::vector<std::uint8_t> is_match;  ///< [queries][k]; empty: all match
 
   std::span<double const> keys_of(std::size_t query) const {
     return {(key.empty() ? value : key).data() + query * k, k};
@@ -29,7 +29,7 @@ struct part_neighbours : neighbours {
   }
 };
 
-/// The rows in range among a part of the items, likewise.
+/// The rows within a radius among one part of the items.
 struct part_rows_in_range : rows_in_range {
   value_order key_order = value_order::smaller_is_nearer;
   std::vector<double> key;  ///< as value; empty: the values are the keys

@@ -47,7 +47,7 @@ TEST(SearchWork, VectorsTakeGpusByTheirNumbers) {
   EXPECT_FALSE(takes_gpus(metric_search_work(96000, 20, 5000, true), 1));
 }
 
-// More work never goes back to the CPU.
+// More work never moves back to the CPU.
 TEST(SearchWork, TheChoiceIsMonotonic) {
   for (int threads = 1; threads <= 256; threads *= 2) {
     bool words = false, vectors = false;

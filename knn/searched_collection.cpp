@@ -18,12 +18,12 @@ namespace rulerank::inline v0::knn {
 
 namespace {
 
-/// What a process makes of queries that it was dealt.
+/// The results of one task: a share of the queries.
 template <class Found>
 struct dealt_result {
   result_lines lines;
-  std::vector<Found> found;  ///< one, or where the output takes none nothing
-  std::uint64_t items = 0;   ///< that were found
+  std::vector<Found> found;  ///< one element, or none if the output takes no results
+  std::uint64_t items = 0;   ///< number of results
   static auto members_of(auto& all) { return std::tie(all.lines, all.found, all.items); }
 };
 
@@ -34,7 +34,7 @@ std::span<std::uint32_t const> items_of(rows_in_range const& found) {
   return found.row;
 }
 
-/// Calls `take` with the result of each query, the first of which has the number `first`.
+/// Calls `take` with the result of each query; the first query has the number `first`.
 template <class Take>
 void for_each_query(neighbours const& found, std::size_t first, Take const& take) {
   for (std::size_t q = 0; q < found.queries; ++q) {
@@ -63,7 +63,7 @@ class batches {
         deals_(deals_queries(ctx, collection)),
         k_(std::clamp<std::size_t>(collection.size(), 1, request.k)) {}
 
-  /// Returns how many items were found, by all processes where it matters.
+  /// Returns the number of results, over all processes if necessary.
   std::uint64_t search(index_range batch) {
     return request_.radius ? search<rows_in_range>(batch) : search<neighbours>(batch);
   }
@@ -84,7 +84,7 @@ class batches {
     std::uint64_t const items = items_of(found).size();
     learn_ids(items_of(found));
     auto const id = id_of();
-    // Written query by query: the lines of a batch may take more memory than its results.
+    // Written query by query, because the lines of a batch may need more memory than its results.
     for_each_query(found, batch.begin, [&](query_result const& one) {
       result_lines lines;
       output_.add_lines(lines, one, id);
@@ -94,7 +94,8 @@ class batches {
     return items;
   }
 
-  /// Ids of items that other processes have: all processes tell each other what they know.
+  /// Collects ids of items that other processes hold: all processes exchange the ids that they
+  /// know.
   void learn_ids(std::span<std::uint32_t const> items) {
     if (!collection_.has_ids_in_parts() || !output_.writes_ids()) return;
     auto names = names_of(*ctx_.processes, items,
@@ -120,7 +121,8 @@ class batches {
     return result;
   }
 
-  /// Ranges of a batch: processes may have other threads and devices, so all take the first one's.
+  /// Divides a batch into ranges. Processes may have different threads and devices, so all use the
+  /// ranges of the first.
   std::vector<index_range> shares_of(index_range batch) const {
     process_group const& group = *ctx_.processes;
     return value_from_first(group, [&] {
@@ -136,7 +138,7 @@ class batches {
   template <class Found>
   std::uint64_t search_dealt(index_range batch) {
     auto const shares = shares_of(batch);
-    std::map<std::size_t, result_lines> waiting;  // for those before them
+    std::map<std::size_t, result_lines> waiting;  // results that wait for earlier ones
     std::size_t next = 0;
     std::uint64_t items = 0;
     auto const task = [&](std::size_t t) {
@@ -169,12 +171,12 @@ class batches {
   std::unordered_map<std::uint32_t, std::string> learned_;
 };
 
-/// Processes that search for queries of a batch each.
+/// The number of processes that search for queries of a batch.
 std::size_t in_turn(context const& ctx, bool deals) {
   return deals ? static_cast<std::size_t>(ctx.processes->size()) : 1;
 }
 
-/// Queries of a batch where a query has so many neighbours.
+/// Returns the number of queries of a batch, given the number of neighbours of a query.
 std::size_t queries_of(context const& ctx, bool deals, batch_limits const& limits,
                        std::size_t neighbours, std::size_t most) {
   std::size_t const memory = deals ? limits.dealt_neighbours : limits.neighbours;
@@ -182,12 +184,12 @@ std::size_t queries_of(context const& ctx, bool deals, batch_limits const& limit
                     most * in_turn(ctx, deals));
 }
 
-/// Neighbours of several queries that are looked for together while their number grows.
+/// Most neighbours of several queries together while their number grows.
 constexpr std::size_t grown_neighbours = std::size_t{1} << 25;
 
-/// Finds more and more neighbours of queries among `items`, k of each at first, until `take(query,
-/// ids, values)` says that a query has enough, or `nearest(queries, k)` has found all: k of all
-/// items, or fewer than k where `has_no_more(order)`.
+/// Searches for more and more neighbours of queries among `items`, at first k of each, until
+/// `take(query, ids, values)` returns that a query has enough, or `nearest(queries, k)` has
+/// returned all: k of all items, or fewer than k if `has_no_more(order)`.
 template <class Nearest, class Take, class HasNoMore>
 void find_until_enough(index_range queries, std::size_t items, std::size_t k,
                        Nearest const& nearest, Take const& take, HasNoMore const& has_no_more) {
@@ -215,7 +217,7 @@ void find_until_enough(index_range queries, std::size_t items, std::size_t k,
   }
 }
 
-/// The items in range of each query, one after the other.
+/// Concatenates the items in range of each query.
 rows_in_range ranges_of(value_order order,
                         std::vector<std::vector<std::pair<std::uint32_t, double>>> const& found) {
   rows_in_range all;
@@ -254,7 +256,8 @@ neighbours searched_collection::nearest_in_filter(context const& ctx, index_rang
   kept.k = k;
   kept.id.assign(kept.queries * k, no_neighbour);
   kept.value.assign(kept.queries * k, 0);
-  // As many as hold k of the filter, were its items spread evenly, and half as many more.
+  // The expected number of items that contain k of the filter, if its items are evenly distributed,
+  // and half as many more.
   double const expected = 1.5 * static_cast<double>(k) * static_cast<double>(size()) /
                           static_cast<double>(std::max<std::size_t>(kept_, 1));
   find_until_enough(
@@ -347,9 +350,7 @@ void item_collection::save_index(context const& ctx, std::string const& path, st
                                  std::function<void(std::string const&)> const& save) const {
   if (!is_split_) {
     if (!is_whole())
-      throw usage_error(
-          "found an index in parts, which cannot be saved or pickled: expected a copy of its "
-          "files");
+      throw usage_error("an index in parts cannot be saved or pickled; copy its files");
     return save(path);
   }
   process_group const& group = *ctx.processes;
@@ -385,7 +386,7 @@ void search_in_batches(context const& ctx, searched_collection const& collection
 
 namespace {
 
-/// Keeps what was found, and writes nothing.
+/// Keeps the results and writes nothing.
 template <class Found>
 class kept_results final : public search_output {
  public:
@@ -421,7 +422,7 @@ Found search_for(context const& ctx, searched_collection const& collection, std:
 neighbours search_all(context const& ctx, searched_collection const& collection,
                       std::size_t queries, std::size_t k) {
   if (k == 0) throw usage_error("k: found 0, expected at least 1");
-  // A search for no queries says what is wrong with them.
+  // A search for no queries reports their faults.
   if (queries == 0) return collection.nearest(ctx, {0, 0}, k);
   return search_for<neighbours>(ctx, collection, queries, {.k = k});
 }

@@ -18,14 +18,14 @@
 
 #include <gtest/gtest.h>
 
-// Batches, parts, processes and output of a search, with a collection whose neighbours are computed
-// one by one.
+// Tests batches, parts, processes and output of a search, with a collection whose neighbours are
+// computed one by one.
 namespace rulerank::inline v0::knn::searched_collection_test {
 namespace {
 
 using places = std::vector<double>;
 
-/// The k items nearest to a place on a line, equally near ones by number.
+/// Returns the k items nearest to a place on a line, equal distances by number.
 std::vector<std::pair<double, std::uint32_t>> nearest_to(double query, std::span<double const> some,
                                                          std::size_t k) {
   std::vector<std::pair<double, std::uint32_t>> all;
@@ -42,8 +42,8 @@ std::string line_of(std::size_t query, std::string const& name, double value) {
   return std::to_string(query) + " " + name + " " + std::to_string(value) + "\n";
 }
 
-/// The lines of all queries, computed without batches and parts. `radius`: negative for none.
-/// `filter`: the items that may be found, empty for all.
+/// Returns the lines of all queries, computed without batches and parts. `radius`: negative for
+/// none. `filter`: the allowed items, empty for all.
 std::string expected_lines(places const& items, places const& queries, std::size_t k,
                            double radius = -1, std::vector<bool> const& filter = {}) {
   std::string lines;
@@ -64,7 +64,7 @@ std::vector<std::uint64_t> bits_of(std::vector<bool> const& filter) {
 }
 
 /// Items and queries are places on a line. `Base`: `collection_with_radius`, or
-/// `searched_collection`, whose searches find neighbours alone.
+/// `searched_collection`, whose searches find only the k nearest.
 template <class Base>
 class line_collection_of : public Base {
  protected:
@@ -80,7 +80,7 @@ class line_collection_of : public Base {
       : line_collection_of(std::move(items), std::move(queries), may_be_dealt) {
     for (std::size_t p = 0; p < parts; ++p) add(even_range(all_.size(), parts, p));
   }
-  /// The part of a process; a process may have no items.
+  /// The part of a process, which may have no items.
   line_collection_of(places items, places queries, process_group const& group)
       : line_collection_of(std::move(items), std::move(queries), true) {
     is_split_ = true;
@@ -98,7 +98,7 @@ class line_collection_of : public Base {
   batch_limits limits(context const&) const override { return batches; }
   batch_limits batches{};
 
-  /// The queries and the k of each search, in the order of the calls.
+  /// The queries and the k of each search, in call order.
   struct call {
     std::size_t begin, end, k;
     bool operator==(call const&) const = default;
@@ -183,7 +183,7 @@ class line_collection final : public line_collection_of<collection_with_radius> 
 };
 using call = line_collection::call;
 
-/// Keeps what it is given.
+/// Keeps what it receives.
 class kept_output final : public search_output {
  public:
   explicit kept_output(bool takes = false) : takes_(takes) {}
@@ -214,7 +214,7 @@ class kept_output final : public search_output {
   bool takes_;
 };
 
-/// The first of several processes, alone: what it says stands for what all say.
+/// The first of several processes, alone: its bytes represent those of all.
 class first_of final : public process_group {
  public:
   explicit first_of(int size) : size_(size) {}
@@ -231,7 +231,7 @@ class first_of final : public process_group {
   int size_;
 };
 
-/// Many are equally far from a query.
+/// Many are at equal distances from a query.
 places const items{4, 0, 8, 4, 2, 6, 4, 9, 1, 7};
 places const queries{4, 5, 0, 9, 3.5, 100, 2, 6, 1, 8, 5};
 
@@ -243,7 +243,7 @@ TEST(SearchInBatches, BatchesStayUnderTheMemoryBound) {
   } const cases[] = {
       {3, {.neighbours = 12}, 4},
       {5, {.neighbours = 12}, 2},
-      {5, {.neighbours = 4}, 1},               // fewer than a query has: one query
+      {5, {.neighbours = 4}, 1},               // fewer than the neighbours of a query: one query
       {5, {.neighbours = 4, .fewest = 3}, 3},  // at least so many
       {1, {.neighbours = 100, .most = 7}, 7},  // at most so many
       {200, {.neighbours = 30}, 3},            // no query has more neighbours than there are items
@@ -283,7 +283,7 @@ TEST(SearchInBatches, BatchesStayUnderTheMemoryBound) {
 }
 
 TEST(SearchInBatches, RangesSetTheSizeOfTheNextBatch) {
-  // All ten items are within 200 of a query: 11 a query with the next one, and 23 / 11 is 2.
+  // All ten items are within 200 of a query: 11 per query with the next one, and 23 / 11 is 2.
   batch_limits const limits{.neighbours = 23, .first_in_range = 3, .most_in_range = 4};
   line_collection const wide(items, queries);
   kept_output output(true);
@@ -292,7 +292,7 @@ TEST(SearchInBatches, RangesSetTheSizeOfTheNextBatch) {
   EXPECT_EQ(wide.calls,
             (std::vector<call>{{0, 3, 0}, {3, 5, 0}, {5, 7, 0}, {7, 9, 0}, {9, 11, 0}}));
   EXPECT_TRUE(output.taken.empty()) << "ranges are no neighbours to take";
-  // Nothing is near: batches grow to the most.
+  // No item is near: batches grow to the maximum.
   places const far(queries.size(), 1000);
   line_collection const empty(items, far);
   kept_output nothing;
@@ -312,7 +312,7 @@ TEST(SearchInBatches, WithoutQueriesAndWithoutItems) {
   EXPECT_EQ(output.lines, "");
 }
 
-/// `all`: items, of which the filter leaves some.
+/// `all`: items, of which the filter allows some.
 template <class Collection>
 void expect_filters(places const& all, std::vector<bool> const& filter, std::size_t parts) {
   Collection collection(all, queries, parts);
@@ -330,9 +330,9 @@ void expect_filters(places const& all, std::vector<bool> const& filter, std::siz
   }
 }
 
-/// Also by searches that find the k nearest alone.
+/// Also with searches that only find the k nearest.
 TEST(SearchInBatches, FiltersAndRadii) {
-  places all;  // more than the first neighbours of a radius, and of a filter of few
+  places all;  // more than the initial neighbours of a radius, and of a filter with few items
   for (int i = 0; i < 300; ++i) all.push_back(i * 7 % 23);
   std::vector<std::vector<bool>> filters(4, std::vector<bool>(all.size()));
   filters[0].assign(all.size(), true);
@@ -381,7 +381,7 @@ TEST(SearchInBatches, PartsOfOneProcessFindTheSame) {
     }
 }
 
-/// Each process knows the ids of its own items alone, and all write the same.
+/// Each process knows only the ids of its own items, and all write the same lines.
 TEST(SearchInBatches, ProcessesWithPartsFindTheSame) {
   for (int const size : {1, 2, 3, 11})
     for (std::size_t const k : {1, 4, 30})
@@ -431,7 +431,7 @@ TEST(SearchInBatches, DealtQueriesAreWrittenInTheirOrder) {
     kept_output output(true);
     search_in_batches(ctx, collection, queries.size(), {k}, limits, output, deal.function());
     EXPECT_EQ(output.lines, expected_lines(items, queries, k));
-    // Factoring: of 6 queries 1, 1, 1, 1, 1, 1 and of 5 likewise.
+    // Factoring: of 6 queries 1, 1, 1, 1, 1, 1, and of 5 likewise.
     EXPECT_EQ(deal.tasks, (std::vector<std::size_t>{6, 5}));
     std::size_t const found = std::min(k, items.size());
     EXPECT_EQ(output.taken, (std::vector<std::tuple<std::size_t, std::size_t, std::size_t>>{
@@ -470,7 +470,7 @@ TEST(SearchInBatches, DealtRangesAreWrittenInTheirOrder) {
   EXPECT_TRUE(output.taken.empty());
 }
 
-/// Processes deal among themselves where no `deal_fn` is given; the first one writes.
+/// Without a `deal_fn`, processes divide the queries themselves; the first one writes.
 TEST(SearchInBatches, ProcessesDealTheQueries) {
   for (int const size : {2, 3, 5})
     testing_tools::run_processes(size, [&](process_group const& group) {
@@ -504,7 +504,7 @@ TEST(SearchInBatches, DealsNothingThatMayNotBeDealt) {
   EXPECT_FALSE(deals_queries(alone, line_collection(items, queries)));
 }
 
-/// Searches in small batches, and compares with one search for all queries.
+/// Compares searches in small batches with one search for all queries.
 void expect_all_found(context const& ctx, line_collection& collection) {
   line_collection const whole(items, queries);
   collection.batches = {.neighbours = 12, .dealt_neighbours = 12, .first_in_range = 2};

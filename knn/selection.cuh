@@ -8,12 +8,12 @@
 #include <cub/block/block_reduce.cuh>
 #include <cub/block/block_scan.cuh>
 
-// What the blocks of every search select with. Keys are unsigned integers, and the largest are the
-// best: similarities that are integers as they are, other values and orders as bits that ascend
-// towards the nearest (knn/near_key.hpp).
+// The selection in the blocks of every search. Keys are unsigned integers, and larger keys are
+// better: integer similarities directly, other values and orders as bits that ascend towards the
+// nearest (knn/near_key.hpp).
 namespace rulerank::inline v0::knn {
 
-/// The threads of a block as what the sorts of knn/block_sort.hpp call.
+/// The threads of a block, as the `each` of the sorts in knn/block_sort.hpp.
 template <std::uint32_t threads>
 struct block_threads {
   template <class Work>
@@ -27,15 +27,15 @@ struct block_threads {
   }
 };
 
-/// The k-th largest of keys, for a block of `threads`; an object of it lies in shared memory.
+/// The k-th largest key, for a block of `threads`; the object must be in shared memory.
 template <std::uint32_t threads, class Key = std::uint32_t>
 class kth_largest {
   static_assert(std::is_same_v<Key, std::uint32_t> || std::is_same_v<Key, std::uint64_t>);
 
  public:
-  /// Rounded down, to a part in 1,024 of the largest key; the same in all threads of the block.
-  /// each(work) calls work(key) for this thread's share of the keys, of which there are k at least.
-  /// All threads of the block call it.
+  /// Returns the k-th largest key, rounded down by at most 1/1,024 of the largest key; the same in
+  /// all threads of the block. each(work) calls work(key) for this thread's share of the keys, of
+  /// which there are at least k. All threads of the block must call it.
   template <class Each>
   __device__ Key operator()(std::uint32_t k, Each const& each) {
     Key largest = 0;
@@ -47,7 +47,7 @@ class kth_largest {
     int const shift = max(0, digits - leading_zeros(key_) - bins_log);
     each([&](Key key) { atomicAdd(histogram_ + (key >> shift), 1U); });
     __syncthreads();
-    // A thread's bins, from the highest.
+    // The bins of this thread, in descending order.
     std::uint32_t const top = bins - 1 - threadIdx.x * bins_a_thread;
     std::uint32_t mine = 0;
     for (std::uint32_t i = 0; i < bins_a_thread; ++i) mine += histogram_[top - i];

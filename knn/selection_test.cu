@@ -14,7 +14,7 @@
 
 #include <gtest/gtest.h>
 
-// What searches on GPUs select and sort with, against the standard library.
+// Compares selection and sorting of searches on GPUs with the standard library.
 namespace rulerank::inline v0::knn {
 namespace {
 
@@ -44,7 +44,7 @@ void expect_kth_of(int digits) {
       check_launch();
       Key const key = found.to_host().front();
       EXPECT_LE(key, descending[k - 1]) << digits << " " << n << " " << k;
-      // Rounded down by less than a part in 1,024 of the largest.
+      // Rounded down by less than 1/1,024 of the largest.
       EXPECT_LE(descending[k - 1] - key, descending.front() / 1024)
           << digits << " " << n << " " << k;
     }

@@ -7,17 +7,17 @@
 #include <bit>
 #include <cstddef>
 
-// How the batches of a search reach a device, and how what was found comes back.
+// Copies the batches of a search to a device, and the results back.
 namespace rulerank::inline v0::knn {
 
-/// An allocation on a device and one of the same layout in host memory that the device copies to
-/// at full speed. Both grow to powers of two and never shrink.
+/// An allocation on a device and one of the same layout in pinned host memory. Both grow to powers
+/// of two and never shrink.
 class staged_memory {
  public:
-  /// The size to which each of the two grows for `needed` bytes.
+  /// The size to which each allocation grows for `needed` bytes.
   static std::size_t bytes(std::size_t needed) { return std::bit_ceil(needed); }
-  /// After it, both have `bytes` at least. What a device never writes is zero, so that arrays may
-  /// be copied back whole.
+  /// Grows both to at least `bytes`. Bytes that a device never writes are zero, so arrays may be
+  /// copied back whole.
   void reserve(std::size_t bytes) {
     if (bytes <= std::min(on_device_.size(), on_host_.size())) return;
     std::size_t const size = staged_memory::bytes(bytes);
@@ -26,11 +26,11 @@ class staged_memory {
     on_device_.fill_bytes(0);
     check_cuda(cudaStreamSynchronize(nullptr));
   }
-  /// Begins to copy host memory to the front of the device's allocation.
+  /// Starts a copy from host memory to the front of the device's allocation.
   void upload(std::byte const* from, std::size_t bytes, cudaStream_t on) {
     check_cuda(cudaMemcpyAsync(on_device_.data(), from, bytes, cudaMemcpyHostToDevice, on));
   }
-  /// Copies a part of the device's allocation to the host's and waits for it.
+  /// Copies a range of the device's allocation to the host's and waits for it.
   void download(index_range const& bytes, cudaStream_t on) {
     check_cuda(cudaMemcpyAsync(on_host_.data() + bytes.begin, on_device_.data() + bytes.begin,
                                bytes.size(), cudaMemcpyDeviceToHost, on));

@@ -33,7 +33,7 @@ bool is_accent(UChar32 c) {
          combining_class >= 200;
 }
 
-/// The code point at `at`, which goes behind it.
+/// Returns the code point at `at`, and moves `at` after it.
 UChar32 next_code_point(std::string_view utf8, std::size_t& at) {
   UChar32 c = 0;
   U8_NEXT_UNSAFE(utf8.data(), at, c);
@@ -44,7 +44,7 @@ UChar32 next_code_point(std::string_view utf8, std::size_t& at) {
 
 std::string_view well_formed(std::string_view bytes, std::string& buffer) {
   buffer.clear();
-  std::size_t good = 0;  // up to here the bytes are in the buffer
+  std::size_t good = 0;  // the bytes before it are in the buffer
   for (std::size_t at = 0; at < bytes.size();) {
     std::size_t const begin = at;
     UChar32 c = 0;

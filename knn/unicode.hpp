@@ -1,5 +1,5 @@
 #pragma once
-// What is asked of ICU (icu.unicode.org) about words.
+// The functions of ICU (icu.unicode.org) for words.
 
 #include <memory>
 #include <string>
@@ -10,27 +10,27 @@
 
 namespace rulerank::inline v0::knn {
 
-/// Bytes as well-formed UTF-8: a byte that is no part of it is read as the character of Latin-1
-/// with its value. `buffer` holds the result where the bytes are not well-formed already.
+/// Returns bytes as well-formed UTF-8: a byte that is no part of UTF-8 is read as Latin-1. `buffer`
+/// holds the result unless the bytes are already well-formed.
 std::string_view well_formed(std::string_view bytes, std::string& buffer);
 
 /// The number of code points of well-formed UTF-8.
 std::size_t count_code_points(std::string_view utf8) noexcept;
 
-/// NFKC_Casefold (Unicode 3.13, UAX 44), and the apostrophe U+2019 as '.
+/// Applies NFKC_Casefold (Unicode 3.13, UAX 44), and replaces the apostrophe U+2019 by '.
 void fold_case(std::string_view utf8, std::string& out);
 
-/// The canonical composition (NFC): e and an acute accent are é.
+/// Applies canonical composition (NFC): e followed by an acute accent becomes é.
 void compose(std::string_view utf8, std::string& out);
 
-/// Takes accents off letters: of the canonical decomposition the marks that overlay a letter
-/// (combining class 1), points of Hebrew and Arabic (10 to 36), and what stands above, below or is
-/// attached (200 and more). Vowel signs, viramas, nuktas and the voicing marks of kana stay, since
-/// they make other words. The result is composed (NFC).
+/// Removes accents: in the canonical decomposition, marks that overlay a letter (combining class
+/// 1), points of Hebrew and Arabic (10 to 36), and marks above, below or attached (200 and more).
+/// Keeps vowel signs, viramas, nuktas and the voicing marks of kana, because they distinguish
+/// words. The result is composed (NFC).
 void remove_accents(std::string& utf8);
 
-/// Finds words between the word boundaries of UAX 29, root locale; where a script has no blanks, as
-/// ICU's dictionaries have them.
+/// Finds words between the word boundaries of UAX 29, root locale; in scripts without spaces, by
+/// ICU's dictionaries.
 class word_breaker {
  public:
   word_breaker();
@@ -48,7 +48,7 @@ class word_breaker {
     while (next(utf8, word, has_letter)) take(word, has_letter);
   }
 
-  /// Whether there is no boundary inside.
+  /// Returns whether the text has no boundary inside.
   bool is_whole(std::string_view utf8);
 
  private:

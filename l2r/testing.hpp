@@ -19,8 +19,8 @@
 
 namespace rulerank::inline v0::l2r::testing_tools {
 
-/// Queries of 20 documents with six features: label follows the first, falls with the second,
-/// misses some values of the third; the rest is chance.
+/// Queries of 20 documents with six features: the label rises with the first and falls with the
+/// second; the third misses some values; the rest is random.
 inline datasets::dataset random_set(std::size_t documents, std::uint64_t seed) {
   random_engine engine(seed);
   std::string text;
@@ -40,7 +40,7 @@ struct drawn_shape {
   std::size_t documents = 40;
   std::size_t features = 6;
   std::uint32_t bins = 4;
-  std::vector<std::int32_t> labels{0, 1, 2};  ///< drawn from, the first ones oftener
+  std::vector<std::int32_t> labels{0, 1, 2};  ///< sampled from, earlier ones more often
   double missing = 0;      ///< share of (missing) items; the item exists when above 0
   double absent = 0;       ///< share of values without an item
   double heaviness = 0.6;  ///< share of a feature's first bin, then of what is left, and so on
@@ -100,7 +100,7 @@ struct real_fold {
   datasets::binned_dataset training, test;
 };
 
-/// The first lines of a fold's parts, in bins of the training lines.
+/// The first lines of a fold's sets, binned by the training lines.
 inline real_fold read_fold(std::string const& folder, datasets::binning method,
                            std::size_t train_lines, std::size_t test_lines) {
   context const ctx;

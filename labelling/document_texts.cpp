@@ -12,10 +12,10 @@ namespace rulerank::inline v0::labelling {
 
 namespace {
 
-/// A word of a text that is one of the query's too.
+/// A word of a text that matches a query word.
 struct hit {
-  std::size_t begin = 0, end = 0;  // bytes
-  std::size_t word = 0;            // of the query
+  std::size_t begin = 0, end = 0;  // byte offsets
+  std::size_t word = 0;            // index in the query
 };
 
 using query_words = std::unordered_map<std::string, std::size_t>;
@@ -38,7 +38,8 @@ marked_text pieces_of(std::string_view text, std::vector<hit> const& hits, std::
   return pieces;
 }
 
-/// The hits [first, last) within `size` bytes with most different words, then most; the first such.
+/// The range [first, last) of hits within `size` bytes that has the most distinct words, then the
+/// most hits; the first such range.
 std::pair<std::size_t, std::size_t> best_window(std::vector<hit> const& hits, std::size_t size,
                                                 std::size_t words) {
   std::vector<std::size_t> inside(words);
@@ -69,7 +70,7 @@ struct document_texts::state {
   knn::analyzer analyzer;
   knn::word_breaker breaker{};
   pool_texts texts{};
-  std::vector<std::optional<query_words>> words{};  // of each query, when it has been asked for
+  std::vector<std::optional<query_words>> words{};  // [queries] made on first use
 
   shown_text const& text_of(std::size_t document) const {
     return texts.documents[texts.text_of[document]];
@@ -131,19 +132,19 @@ marked_text document_texts::passage(std::size_t document, std::size_t characters
   std::size_t const query = state_->texts.query_of[document];
   std::vector<hit> const hits = state_->hits_of(body, query);
   std::size_t begin = 0, end = body.size();
-  std::size_t needed = end;  // where the first word that is to be seen begins
+  std::size_t needed = end;  // start of the first word that must be visible
   if (body.size() > characters) {
     end = characters;
     if (!hits.empty()) {
       auto const [first, last] = best_window(hits, characters, state_->words_of(query).size());
       std::size_t const from = needed = hits[first].begin, to = hits[last - 1].end;
-      // What is left of the room goes to both sides, but not beyond the text's ends.
+      // Distributes the remaining room to both sides, within the text.
       std::size_t const room = characters - std::min(characters, to - from);
       begin = from - std::min(from, room / 2);
       end = std::max(to, std::min(begin + characters, body.size()));
       if (end == body.size() && end > characters) begin = std::min(from, end - characters);
     }
-    // Not within a word.
+    // Starts at a word boundary.
     if (begin > 0)
       if (std::size_t const blank = body.find(' ', begin - 1); blank < needed) begin = blank + 1;
     if (end < body.size())

@@ -12,7 +12,7 @@
 
 namespace rulerank::inline v0::labelling {
 
-/// A part of a text, and whether it is one of the query's words.
+/// A piece of a text; marked if it matches one of the query's words.
 struct text_piece {
   std::string text;
   bool marked = false;
@@ -21,42 +21,42 @@ struct text_piece {
 };
 using marked_text = std::vector<text_piece>;
 
-/// The pieces as one text.
+/// The pieces joined, without marks.
 std::string plain(marked_text const& text);
 
-/// The texts of a pool's documents and queries, by number; of the collection only these are kept. A
-/// word is marked where it is the same as one of the query's after folding and stemming, and no
-/// stop word. The texts are well-formed UTF-8 (other bytes are read as Latin-1) without control
-/// characters but line feeds and tabs, and without marks that change a line's direction.
+/// The texts of a pool's documents and queries, by number; keeps only these texts of the
+/// collection. Words that equal a query word after folding and stemming are marked, except stop
+/// words. Texts are valid UTF-8 (other bytes are read as Latin-1) without control characters other
+/// than line feeds and tabs, and without marks that change a line's direction.
 ///
-/// A text belongs to the document or query with its id. Where the pool's lines have checksums of
-/// what they were made of (datasets/text/text_sums.hpp), a text must also be that one. They say,
-/// too, whether ids are the numbers of a file in SMART's form or positions in it, and whether a
-/// line between tabs has a label in the middle.
+/// A text is matched to a document or query by id. If the pool's lines have checksums of their
+/// source texts (datasets/text/text_sums.hpp), the text must match. The checksums also decide
+/// whether ids are the numbers in a file in SMART's form or positions in it, and whether a
+/// tab-separated line has a label in the middle.
 ///
-/// One thread at a time may use an object.
+/// Not thread-safe.
 class document_texts {
  public:
-  /// Throws `error` for texts that cannot be read, for one that is not what the pool was made of,
-  /// for ids that can be either numbers or positions and nothing says which, and where none of the
-  /// pool's documents, or none of its queries, is among them.
+  /// Throws `error` for texts that cannot be read, for a text that differs from the pool's source,
+  /// for ids that could be either numbers or positions, and if the files have none of the pool's
+  /// documents or none of its queries.
   document_texts(context const& ctx, datasets::dataset const& pool, text_sources const& sources);
   ~document_texts();
   document_texts(document_texts&&) noexcept;
 
   std::string const& query(std::size_t document) const;
   marked_text title(std::size_t document);
-  /// The whole text, without the title.
+  /// The whole text without the title.
   marked_text whole(std::size_t document);
-  /// At most about `characters` bytes of it, where most different words of the query are, then most
-  /// words of it; the first such place. Blanks and line ends are one blank each; `...` stands where
-  /// something is left out.
+  /// An excerpt of about `characters` bytes at most: the first place with the most distinct query
+  /// words, then the most query words. Runs of blanks and line ends become one blank; `...` marks
+  /// omissions.
   marked_text passage(std::size_t document, std::size_t characters);
 
-  /// Documents and queries of the pool that the sources do not have.
+  /// Numbers of the pool's documents and queries without a text.
   std::size_t documents_missing() const noexcept;
   std::size_t queries_missing() const noexcept;
-  /// Whether ids are positions, which nobody but the pool's checksums said.
+  /// Whether ids are positions according to the pool's checksums alone, not the options.
   bool documents_found_by_position() const noexcept;
   bool queries_found_by_position() const noexcept;
 

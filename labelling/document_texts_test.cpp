@@ -15,7 +15,7 @@ using rulerank::testing_tools::says;
 
 class texts : public pool_test {
  protected:
-  /// The texts of a pool of one document, of this text and query.
+  /// The texts of a pool of one document, from this text and query.
   document_texts of(std::string const& text, std::string const& query) const {
     datasets::dataset one = datasets::parse_svmlight(ctx, "0 qid:a 1:1 #docid = x\n", "one", {});
     auto const documents = write("one.tsv", "x\t" + text + "\n");
@@ -53,8 +53,8 @@ TEST_F(texts, other_scripts_and_accents_are_marked_too) {
   EXPECT_EQ(shown.whole(0)[0], (text_piece{"Caf\xc3\xa9s", true}));
 }
 
-/// A passage is a part of the text, is not much longer than asked for, and has as many different
-/// words of the query as any part of that length.
+/// A passage is an excerpt of the text, not much longer than requested, with as many distinct query
+/// words as any excerpt of that length.
 TEST_F(texts, a_passage_is_where_the_words_are) {
   random_engine engine(3);
   for (int round = 0; round < 60; ++round) {
@@ -94,8 +94,8 @@ TEST_F(texts, of_something_else_are_refused) {
   EXPECT_THROW(document_texts(ctx, pool, {folder + "/documents.jsonl", other, {}, {}}), error);
 }
 
-/// In SMART's form a number is one text, the position of the same digits another: a pool's
-/// checksums decide, and without them somebody has to.
+/// In SMART's form a number is one text, the position with the same digits another: a pool's
+/// checksums decide; without them the caller must.
 TEST_F(texts, a_pools_checksums_say_whose_text_an_id_is) {
   std::string const documents = write("smart.docs", ".I 2\n.W\nrye\n.I 1\n.W\nsails\n");
   std::string const topics = write("smart.topics", ".I 2\n.W\nbread\n.I 1\n.W\nships\n");
@@ -119,7 +119,7 @@ TEST_F(texts, a_pools_checksums_say_whose_text_an_id_is) {
   numbers.number_by_position = false;
   positions.number_by_position = true;
   others.other_texts = positions.other_texts = true;
-  // One file's checksums speak for the other, whose texts are all others.
+  // One file's checksums decide for the other, all of whose texts differ.
   EXPECT_EQ(query_of(pool_of("boats", "sails"), others), "ships sails");
   EXPECT_EQ(query_of(pool_of("bread", "masts"), others), "bread rye");
   EXPECT_THROW(query_of(pool_of("boats", "masts"), others), error) << "nothing says it";
@@ -155,13 +155,13 @@ TEST_F(texts, all_lines_have_checksums_that_can_be_read_or_none_has) {
                "...p:2:1: found text_sums \"XXXXXXXX-00000000\", expected ...");
   std::string const another = " text_sums = 00000001-00000002";
   EXPECT_PRED2(says, fault_of(another),
-               "...p:2:1: found query 1 made of another text than in the lines "
-               "before, expected one text of a query...");
+               "...p:2:1: found query 1 with a text that differs from that of earlier lines, "
+               "expected one text for each query...");
   for (std::string const& comment : {std::string(), damaged, another})
     EXPECT_EQ(fault_of(comment, true), "OK") << comment;
 }
 
-/// A topic whose text was changed, where the position of the same digits is not there.
+/// A topic with a changed text, and no position with its digits.
 TEST_F(texts, a_changed_text_is_no_missing_one) {
   std::string const documents = write("d.tsv", "x\trye\n");
   std::string const topics =
@@ -175,8 +175,8 @@ TEST_F(texts, a_changed_text_is_no_missing_one) {
   EXPECT_THROW(document_texts(ctx, two, {documents, topics, {}, {}}), error);
 }
 
-/// Members of an object may come in another order; one more is named, and of one less those that
-/// are there.
+/// An object's members may be in any order; a superfluous member is named, and if one is missing,
+/// the existing ones are named.
 TEST_F(texts, fields_are_the_same_in_any_order_and_others_are_named) {
   std::string const topics = write("one.topics", "1\tbread\n");
   std::vector<datasets::text_field> const fields{
@@ -202,13 +202,15 @@ TEST_F(texts, fields_are_the_same_in_any_order_and_others_are_named) {
   EXPECT_EQ(shown(title + ", " + text + ", " + author), "Rye|of the north\nAda");
   EXPECT_EQ(shown(author + ", " + text + ", " + title), "Rye|Ada\nof the north");
   std::string const more = shown(title + R"(, "headline": "see B", )" + text + ", " + author);
-  EXPECT_NE(more.find("; without its field \"headline\" it is; expected the texts"), more.npos)
+  EXPECT_NE(
+      more.find("; without its field \"headline\" the text is the same; expected the same texts"),
+      more.npos)
       << more;
   std::string const less = shown(text + ", " + title);
   EXPECT_NE(less.find("; its fields are \"text\", \"title\"; expected"), less.npos) << less;
 }
 
-/// A document of many queries is one text.
+/// A document of many queries has one text.
 TEST_F(texts, are_there_for_every_query_of_a_document) {
   std::string const documents = write("d.tsv", "x\trye bread\n");
   std::string const topics = write("two.topics", "1\tbread\n2\trye\n");

@@ -36,28 +36,30 @@ using boost::system::error_code;
 constexpr std::chrono::seconds most_silence{30};
 constexpr std::chrono::milliseconds stop_interval{50};
 constexpr std::uint32_t most_head = 8192;
-constexpr std::chrono::seconds last_responses{5};  // what clients have to take theirs in
+constexpr std::chrono::seconds last_responses{5};  // time for clients to receive their responses at
+                                                   // the end
 constexpr std::chrono::milliseconds descriptor_wait{50};
 constexpr std::size_t most_connections = 64;
-constexpr rlim_t spare_descriptors = 16;  // of files that `handle` opens
+constexpr rlim_t spare_descriptors = 16;  // for files that `handle` opens
 constexpr std::size_t workers = 2;
 
 class connection;
 
-/// What the connections of one run share. All but `handle` is for the thread of `io` alone.
+/// State shared by the connections of one run. Only the thread of `io` uses it, except for
+/// `handle`.
 struct serving {
   std::function<http_response(http_request const&)> handle;
   std::function<bool()> done;
   asio::io_context& io;
   asio::thread_pool& pool;
-  std::function<void()> end;    ///< called once where `done` holds
-  std::size_t connections = 0;  ///< that are open
-  std::size_t responses = 0;    ///< that are being made or sent
+  std::function<void()> end;    ///< called once when `done` holds
+  std::size_t connections = 0;  ///< open connections
+  std::size_t responses = 0;    ///< being computed or sent
   bool ending = false;
-  std::list<connection*> waiting{};  ///< those that wait for their client, the longest first
+  std::list<connection*> waiting{};  ///< connections waiting for their client, longest first
   std::exception_ptr failure{};
 
-  /// After a response was sent, or could not be.
+  /// Called after a response was sent or failed.
   void response_ended() {
     --responses;
     if (!ending && done()) {
@@ -68,7 +70,7 @@ struct serving {
   }
 };
 
-/// How many connections may be open, where the last descriptor that was opened is this one.
+/// The limit on open connections, given the descriptor opened last.
 std::size_t connections_beside(int descriptor) {
   rlimit most{};
   if (::getrlimit(RLIMIT_NOFILE, &most) != 0) return most_connections;
@@ -88,14 +90,14 @@ http_request request_of(http::request<http::string_body> const& message) {
     std::string name = in_small_letters(field.name_string());
     std::string value =
         name == "host" ? in_small_letters(field.value()) : std::string(field.value());
-    // Of several fields with one name none counts: which one to take would be a guess.
+    // Ignores fields that occur repeatedly: choosing one would be a guess.
     if (auto const [at, added] = request.fields.emplace(std::move(name), std::move(value)); !added)
       at->second.clear();
   }
   return request;
 }
 
-/// One browser's connection: request after request.
+/// One browser's connection; serves requests in sequence.
 class connection : public std::enable_shared_from_this<connection> {
  public:
   connection(tcp::socket socket, std::shared_ptr<serving> shared)
@@ -118,7 +120,7 @@ class connection : public std::enable_shared_from_this<connection> {
                        if (self->is_open_) self->answer(error);
                      });
   }
-  /// Makes place for another: what it waits for does not come.
+  /// Closes this idle connection to admit another.
   void drop() {
     leave();
     stream_.close();
@@ -143,8 +145,8 @@ class connection : public std::enable_shared_from_this<connection> {
     ++shared_->responses;
     bool const long_body = error == http::error::body_limit;
     if (long_body || error == http::error::header_limit)
-      return write({long_body ? 413 : 431, "text/plain", "too large\n"}, false);
-    if (error) return write({400, "text/plain", "this is no HTTP request\n"}, false);
+      return write({long_body ? 413 : 431, "text/plain", "the request is too large\n"}, false);
+    if (error) return write({400, "text/plain", "this is not an HTTP request\n"}, false);
     bool const keep = parser_->get().keep_alive();
     asio::post(shared_->pool, [self = shared_from_this(), keep,
                                request = request_of(parser_->get())]() mutable {
@@ -156,7 +158,7 @@ class connection : public std::enable_shared_from_this<connection> {
       } catch (...) {
         failure = std::current_exception();
       }
-      // The connection goes back to the thread that it belongs to, and ends there.
+      // Continues, and destroys the connection, on the thread of `io`.
       asio::post(shared.io, [self = std::move(self), keep, reply = std::move(reply), failure] {
         if (!failure) return self->write(reply, keep);
         self->shared_->failure = failure;
@@ -196,7 +198,8 @@ class connection : public std::enable_shared_from_this<connection> {
   beast::tcp_stream stream_;
   std::shared_ptr<serving> shared_;
   bool is_open_ = true;
-  std::optional<std::list<connection*>::iterator> place_;  ///< among those that wait
+  std::optional<std::list<connection*>::iterator> place_;  ///< position among the waiting
+                                                           ///< connections
   beast::flat_buffer buffer_{most_head + most_body};
   std::optional<http::request_parser<http::string_body>> parser_;
   http::response<http::string_body> response_;
@@ -231,7 +234,7 @@ std::vector<std::string> hosts_of(listen_address const& address) {
   std::vector<std::string> hosts{is_v6 ? fmt::format("[{}]:{}", address.host, address.port)
                                        : fmt::format("{}:{}", address.host, address.port)};
   if (is_loopback(address)) hosts.push_back(fmt::format("localhost:{}", address.port));
-  // Browsers leave the port of http away.
+  // Browsers omit the default port of http.
   constexpr std::uint16_t http_port = 80;
   if (address.port == http_port)
     for (std::size_t i = 0, n = hosts.size(); i < n; ++i)
@@ -258,8 +261,8 @@ struct http_server::state {
     });
   }
 
-  /// Where no descriptor is free: the connection stays at the system, which would report it again
-  /// at once.
+  /// If no descriptor is free, the connection stays in the system's queue, which would report it
+  /// again at once: waits before accepting.
   void accept_later(std::shared_ptr<serving> const& shared) {
     if (!shared->waiting.empty()) shared->waiting.front()->drop();
     pause.expires_after(descriptor_wait);
@@ -268,7 +271,7 @@ struct http_server::state {
     });
   }
 
-  /// Waits for the responses to requests that came before, but not for clients who take none.
+  /// Waits for responses to earlier requests, but not for clients that do not read them.
   void end() {
     error_code ignored;
     acceptor.close(ignored);
@@ -323,9 +326,9 @@ void http_server::run(context const& ctx,
   state_->accept(shared);
   state_->watch(ctx, shared);
   state_->io.run();
-  pool.stop();  // what waits for a thread is not begun
+  pool.stop();  // queued tasks are discarded
   pool.join();
-  // Handlers that did not come to run, and their connections, end with the run.
+  // Pending handlers and their connections are destroyed with the run.
   error_code ignored;
   state_->acceptor.close(ignored);
   state_->timer.cancel();

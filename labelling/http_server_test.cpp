@@ -20,7 +20,7 @@ namespace {
 
 namespace asio = boost::asio;
 
-/// A server that echoes, in a thread of its own, until the test ends.
+/// An echo server in its own thread, until the test ends.
 class server : public testing::Test {
  protected:
   server() {
@@ -50,7 +50,7 @@ class server : public testing::Test {
     thread.join();
   }
 
-  /// What comes back for these bytes until the server closes.
+  /// The server's response to these bytes, until it closes the connection.
   std::string send(std::string const& bytes, bool half_close = false) {
     asio::io_context io;
     asio::ip::tcp::socket socket(io);
@@ -117,7 +117,7 @@ TEST_F(server, stops_at_once_whoever_is_connected) {
   EXPECT_LT(took.seconds(), 0.5);
 }
 
-/// Many more than are served at once, some with half a request, some that take no answers.
+/// Opens more connections than are served at once; some send half a request, some do not read.
 TEST_F(server, connections_that_wait_do_not_keep_others_out) {
   asio::io_context io;
   std::vector<asio::ip::tcp::socket> held;

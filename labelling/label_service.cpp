@@ -22,7 +22,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-/// A request that is not served, and why.
+/// A rejected request, with status and reason.
 class refusal : public std::runtime_error {
  public:
   refusal(int status, std::string const& why) : std::runtime_error(why), status_(status) {}
@@ -36,7 +36,7 @@ std::string text_of(json const& value) {
   return json_line_of(value);
 }
 
-/// Equal in a time that says nothing about where they differ.
+/// Compares in a time that does not depend on where the strings differ.
 bool same_secret(std::string_view a, std::string_view b) {
   if (a.size() != b.size()) return false;
   unsigned different = 0;
@@ -46,8 +46,8 @@ bool same_secret(std::string_view a, std::string_view b) {
   return different == 0;
 }
 
-/// Whether a content type is JSON's, alone or with `charset=utf-8`: in any case, with blanks around
-/// the semicolon or none, the charset in quotes or not (RFC 9110, 5.6.6 and 8.3.1).
+/// Whether a content type is JSON, alone or with `charset=utf-8`: ignoring case and blanks around
+/// the semicolon, the charset quoted or not (RFC 9110, 5.6.6 and 8.3.1).
 bool is_json(std::string_view type) {
   auto const part = [&](std::size_t begin, std::size_t end) {
     return boost::trim_copy_if(std::string(type.substr(begin, end - begin)),
@@ -70,7 +70,7 @@ json label_or_null(std::optional<std::int32_t> label) {
   return label ? json(*label) : json(nullptr);
 }
 
-/// Texts have been made showable; ids, comments and names of features are so here.
+/// Texts are displayable already; ids, comments and feature names are made displayable here.
 json view_json(question_view const& view) {
   json features = json::array();
   for (feature_view const& f : view.features)
@@ -108,7 +108,8 @@ json answers_json(std::vector<said> const& answers) {
 }
 
 std::string labeller_of(json const& body) {
-  constexpr std::size_t longest = 160;  // 40 letters, as the page has it, of any alphabet
+  constexpr std::size_t longest = 160;  // the page's limit of 40 letters, in bytes, for any
+                                        // alphabet
   auto const found = body.find("labeller");
   if (found == body.end() || !found->is_string())
     throw refusal(400, "found no labeller, expected a name");
@@ -117,10 +118,10 @@ std::string labeller_of(json const& body) {
       name.back() == ' ' || name.find('"') != name.npos ||
       std::string_view("=+-@'").find(name.front()) != std::string_view::npos)
     throw refusal(
-        400, fmt::format("found another labeller, expected a name of 1 to {} bytes "
-                         "without control characters, marks of direction and quotes, in front a "
-                         "letter or digit",
-                         longest));
+        400,
+        fmt::format("found an invalid name of a labeller, expected 1 to {} bytes without control "
+                    "characters, marks of direction and quotes, with a letter or digit first",
+                    longest));
   return name;
 }
 
@@ -133,12 +134,12 @@ std::size_t document_of(json const& body, std::size_t documents) {
   return found->get<std::size_t>();
 }
 
-/// The same, which somebody is or was asked about.
+/// As above, and the labeller is or was asked about the document.
 std::size_t asked_document(json const& body, std::size_t documents, label_team const& team,
                            std::string const& labeller) {
   std::size_t const document = document_of(body, documents);
   if (!team.may_answer(labeller, document))
-    throw refusal(400, "nobody is asked about this document, expected one that is or was");
+    throw refusal(400, "nobody was asked about this document, expected a document of a question");
   return document;
 }
 
@@ -180,7 +181,7 @@ std::vector<std::pair<std::string, std::string>> const& security_fields() {
 }
 
 std::string new_token() {
-  std::random_device random;  // the system's, not a seeded one
+  std::random_device random;  // the system's source, not a seeded generator
   std::string token;
   for (int i = 0; i < 4; ++i) token += fmt::format("{:08x}", random());
   return token;
@@ -212,13 +213,14 @@ bool label_service::is_ours(http_request const& request) const {
 
 http_response label_service::handle(http_request const& request) {
   try {
-    // A page elsewhere whose name was made to lead here asks for its own host.
-    if (!is_ours(request)) return refuse(421, "found another host, expected this server's");
+    // DNS rebinding: a foreign page whose name resolves to this server sends its own host.
+    if (!is_ours(request))
+      return refuse(421, "found a different host, expected the host of this server");
     if (request.body.size() > most_body)
       return refuse(413, fmt::format("found more than {} bytes", most_body));
     if (request.method == "GET" || request.method == "HEAD") return page(request.target);
     if (request.method == "POST") return post(request);
-    http_response reply = refuse(405, "found another method, expected GET, HEAD or POST");
+    http_response reply = refuse(405, "found a different method, expected GET, HEAD or POST");
     reply.allow = "GET, HEAD, POST";
     return reply;
   } catch (refusal const& e) {
@@ -234,7 +236,7 @@ http_response label_service::page(std::string_view target) const {
   if (target == "/") return {200, "text/html; charset=utf-8", std::string(page_html)};
   if (target == "/page.js") return {200, "text/javascript; charset=utf-8", std::string(page_js)};
   if (target == "/page.css") return {200, "text/css; charset=utf-8", std::string(page_css)};
-  return refuse(404, "found another path, expected /");
+  return refuse(404, "found a different path, expected /");
 }
 
 http_response label_service::post(http_request const& request) {
@@ -242,20 +244,21 @@ http_response label_service::post(http_request const& request) {
     auto const found = request.fields.find(name);
     return found == request.fields.end() ? std::string() : found->second;
   };
-  // A proxy in front may speak TLS; on this port itself nothing else can.
+  // A proxy in front may use TLS; this port itself serves only http.
   if (field("origin") != "http://" + field("host") && field("origin") != "https://" + field("host"))
-    return refuse(403, "found another origin, expected this server's page");
+    return refuse(403, "found a different origin, expected the page of this server");
   if (!is_json(field("content-type")))
-    return refuse(415, "found another content type, expected application/json");
+    return refuse(415, "found a different content type, expected application/json");
   if (!same_secret(field("x-rulerank-token"), how_.token))
-    return refuse(401, "found another token, expected that of the address the program printed");
+    return refuse(
+        401, "found a different token, expected the token in the address that the program printed");
   json const body = body_of(request.body);
   std::string const labeller = labeller_of(body);
   if (request.target == "/estimate" && !finished()) return {200, "application/json", estimate()};
   std::lock_guard const lock(mutex_);
   if (finished_) return refuse(410, "the labelling has ended");
   std::string reply;
-  // Before the end somebody may have taken an answer back.
+  // A labeller may have withdrawn an answer in the meantime.
   if (request.target == "/next" || (request.target == "/finish" && !team_.work().finished())) {
     reply = next(labeller);
   } else if (request.target == "/answer") {
@@ -271,14 +274,14 @@ http_response label_service::post(http_request const& request) {
     finished_ = true;
     reply = text_of({{"state", "ended"}, {"out", how_.out}});
   } else {
-    return refuse(404, "found another path, expected one of the page's");
+    return refuse(404, "found a different path, expected one that the page uses");
   }
   return {200, "application/json", std::move(reply)};
 }
 
 namespace {
 
-/// What every page shows beside its document.
+/// The state that the page shows next to a document.
 json page_state(label_team const& team, std::string const& labeller, question_views const& views,
                 label_service::options const& how) {
   json disputes = json::array();
@@ -290,7 +293,7 @@ json page_state(label_team const& team, std::string const& labeller, question_vi
                         {"label", label_or_null(d.label)}});
   auto const answers = team.work().answers();
   std::size_t const skipped = al::left_out_of(answers);
-  json labellers = json::array();  // a file of answers may have been written by hand
+  json labellers = json::array();  // an answer file may have been edited by hand
   for (std::string const& name : team.labellers()) labellers.push_back(printable(name));
   return {{"labeller", labeller},
           {"labellers", labellers},
@@ -320,7 +323,7 @@ std::string label_service::next(std::string const& labeller) {
   return text_of(state);
 }
 
-/// A document again, as the question that it was where it still is one.
+/// Shows a document again, with its question if it is still wanted.
 std::string label_service::shown(std::string const& labeller, std::size_t document) {
   auto const& wanted = team_.work().wanted();
   auto const asked = std::ranges::find(wanted, document, &al::question::document);
@@ -343,7 +346,7 @@ std::string label_service::shown(std::string const& labeller, std::size_t docume
   return text_of(state);
 }
 
-/// From the answers that stand now, with `mutex_` free while it is computed.
+/// Estimates from the current answers; releases `mutex_` during the computation.
 std::string label_service::estimate() {
   std::unique_lock const estimating(estimating_, std::try_to_lock);
   std::unique_lock lock(mutex_);

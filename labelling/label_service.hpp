@@ -12,13 +12,13 @@
 #include <string_view>
 #include <vector>
 
-// Labelling in a browser, without the sockets: from a request to a response.
+// The requests and responses of labelling in a browser, without sockets.
 namespace rulerank::inline v0::labelling {
 
 struct http_request {
   std::string method;
   std::string target;
-  std::map<std::string, std::string> fields;  ///< names in small letters
+  std::map<std::string, std::string> fields;  ///< names in lower case
   std::string body;
 };
 
@@ -26,55 +26,55 @@ struct http_response {
   int status = 200;
   std::string content_type;
   std::string body;
-  std::string allow{};  ///< the methods that the path has, of a 405
+  std::string allow{};  ///< the methods of the path, for status 405
 };
 
-/// Bytes that a request's body may have.
+/// Maximum size of a request's body in bytes.
 inline constexpr std::size_t most_body = 4096;
 
-/// The fields that every response has, beside its type and length: nothing is kept, framed or
-/// fetched from elsewhere.
+/// Header fields of every response, besides type and length: forbid caching, framing and requests
+/// to other sites.
 std::vector<std::pair<std::string, std::string>> const& security_fields();
 
-/// 32 hexadecimal digits, unlike those of any other run.
+/// A random token of 32 hexadecimal digits.
 std::string new_token();
 
 /// The page, and the requests that it makes:
 ///
-///   GET /, /page.js, /page.css         the page, which has no secret in it; HEAD likewise
+///   GET /, /page.js, /page.css         the page, which contains no secret; also HEAD
 ///   POST /next     {labeller}          the next document to label
-///   POST /answer   {labeller, document, answer}   a label, or null to leave the document out;
-///                                      shows the next document
-///   POST /undo     {labeller}          takes the labeller's last answer back; shows its document
-///   POST /show     {labeller, document}  a document that the labeller or the team has answered
-///   POST /estimate {labeller}          what more labels would bring
-///   POST /finish   {labeller}          ends the labelling with the answers given
+///   POST /answer   {labeller, document, answer}   a label, or null to exclude the document;
+///                                      responds with the next document
+///   POST /undo     {labeller}          withdraws the labeller's last answer; responds with its
+///   document POST /show     {labeller, document}  a document that the labeller or the team has
+///   answered POST /estimate {labeller}          the estimated benefit of more labels POST /finish
+///   {labeller}          ends the labelling with the answers given
 ///
-/// Bodies are JSON. A POST must come from this page: its Host is one of `hosts`, its Origin that
-/// host's, its type application/json, and `x-rulerank-token` has the run's token. Any number of
-/// threads may hand in requests; they are answered one at a time, but for estimates: these are
-/// computed while others are answered. One is computed at a time; who asks meanwhile gets the last.
+/// Bodies are JSON. A POST must come from this page: Host is one of `hosts`, Origin is that host's,
+/// the type is application/json, and `x-rulerank-token` is the run's token. Thread-safe: requests
+/// are answered one at a time, except that estimates are computed while other requests are
+/// answered. One estimate is computed at a time; concurrent requests receive the previous estimate.
 class label_service {
  public:
   struct options {
     std::string token;
-    std::vector<std::string> hosts;  ///< `localhost:8420`, small letters
+    std::vector<std::string> hosts;  ///< such as `localhost:8420`, in lower case
     std::int32_t max_label = 4;
     std::vector<std::string> label_names{};  ///< of the labels 0, 1, ...; empty: none
-    std::string guidelines{};                ///< what labels mean, for the labellers
-    std::optional<std::size_t> goal{};       ///< documents that are to be labelled
-    std::size_t documents = 0;               ///< of the pool
-    std::string out;                         ///< the file that the result goes to, shown at the end
+    std::string guidelines{};                ///< the meaning of the labels, for labellers
+    std::optional<std::size_t> goal{};       ///< number of documents to label
+    std::size_t documents = 0;               ///< in the pool
+    std::string out;                         ///< path of the result, shown at the end
   };
-  /// What more labels would bring behind these answers, as `al::labelling::look_ahead` says; called
-  /// while other threads change the team's work.
+  /// Estimates the benefit of labels beyond these answers, as `al::labelling::look_ahead` does;
+  /// called while other threads change the team's work.
   using estimator = std::function<al::outlook(std::vector<al::answer> answers)>;
-  /// What is referred to outlives it.
+  /// Keeps references to `team` and `views`.
   label_service(options how, label_team& team, question_views& views, estimator look_ahead);
 
-  /// Never throws but `interrupted` and `std::bad_alloc`.
+  /// Throws only `interrupted` and `std::bad_alloc`.
   http_response handle(http_request const& request);
-  /// Whether somebody has ended the labelling.
+  /// Whether a labeller has ended the labelling.
   bool finished() const;
 
  private:
@@ -93,8 +93,8 @@ class label_service {
   estimator look_ahead_;
   bool finished_ = false;
   std::string last_estimate_;
-  mutable std::mutex mutex_;  // of all but `look_ahead_`
-  std::mutex estimating_;     // taken before `mutex_`
+  mutable std::mutex mutex_;  // guards everything but `look_ahead_`
+  std::mutex estimating_;     // locked before `mutex_`
 };
 
 }  // namespace rulerank::labelling

@@ -78,7 +78,7 @@ TEST_F(service, asks_until_all_labels_are_there) {
   labelled.labels = labels;
   EXPECT_EQ(work_.take().documents, al::reduce(ctx, labelled, options()).documents);
   EXPECT_FALSE(service_.finished());
-  // An takes an answer back while Bo still sees the end.
+  // An withdraws an answer while Bo still sees the end.
   json const again = post("/undo", json::object());
   EXPECT_EQ(post("/finish", json::object(), "Bo")["state"], "question");
   EXPECT_FALSE(service_.finished());
@@ -186,14 +186,14 @@ TEST_F(service, refuses_a_document_that_nobody_is_asked_about) {
     http_response const reply = service_.handle(request(path, body));
     EXPECT_EQ(reply.status, 400) << path;
     EXPECT_EQ(json::parse(reply.body)["error"],
-              "nobody is asked about this document, expected one that is or was");
+              "nobody was asked about this document, expected a document of a question");
   }
   EXPECT_TRUE(journal_.answers().empty());
   EXPECT_TRUE(work_.answers().empty());
 }
 
-/// Two look at one document; what the first says of it does not turn the second away, nor does an
-/// answer taken back that led to it.
+/// Two labellers view one document; neither the first one's answer nor a withdrawn answer that led
+/// to the document invalidates the second one's.
 TEST_F(service, takes_an_answer_about_a_document_that_was_wanted) {
   for (std::size_t i = 0; i < work_.wanted().size() + 1; ++i)
     post("/next", json::object(), fmt::format("L{}", i));
@@ -244,8 +244,7 @@ TEST_F(service, texts_of_the_collection_are_strings_of_json) {
             "application/json");
 }
 
-/// Ids and names of features, which are no texts of the collection, and labellers of a file that
-/// was written by hand.
+/// Ids, feature names and hand-edited labellers, which are not texts of the collection.
 TEST_F(service, marks_of_direction_are_visible) {
   std::string lines;
   for (int d = 0; d < 6; ++d)

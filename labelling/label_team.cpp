@@ -11,7 +11,7 @@ namespace rulerank::inline v0::labelling {
 
 namespace {
 
-/// What most say, of equally many what was said first.
+/// The majority's answer, of ties the earliest.
 std::optional<std::int32_t> settled(std::vector<said> const& answers) {
   auto const votes = [&](said const& s) {
     return std::ranges::count(answers, s.label, &said::label);
@@ -31,7 +31,8 @@ label_team::label_team(al::labelling& work, al::answer_journal& journal, std::st
     if (work_.label_of(a.document) != datasets::unlabelled &&
         std::ranges::find(given, a.document, &al::answer::document) == given.end())
       throw error({path, a.line, 1},
-                  "this document has a label in the pool, expected answers to its questions");
+                  "found an answer for a document that has a label in the pool, expected answers "
+                  "for documents without one");
     settle(a.document);
   }
 }
@@ -49,7 +50,7 @@ void label_team::update(std::size_t document) {
     if (a.document == document) answers.push_back({a.labeller, a.label});
 }
 
-/// Gives the sampling the label that the standing answers make, if it has another one or none.
+/// Updates the sampling's label of a document from the current answers.
 void label_team::settle(std::size_t document) {
   auto const& answers = answers_about(document);
   auto const given = work_.answers();
@@ -93,7 +94,7 @@ void label_team::answer(std::string const& labeller, std::size_t document,
   auto const given = work_.answers();
   if (work_.label_of(document) != datasets::unlabelled &&
       std::ranges::find(given, document, &al::answer::document) == given.end())
-    throw usage_error("the document has a label in the pool, expected one that has none");
+    throw usage_error("the document has a label in the pool, expected a document without one");
   journal_.add(document, label, labeller);
   update(document);
   settle(document);

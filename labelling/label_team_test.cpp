@@ -8,7 +8,7 @@ namespace {
 
 class teams : public pool_test {
  protected:
-  /// A team on the pool, whose journal is that of the test.
+  /// A team on the test's pool with the test's journal.
   struct workplace {
     workplace(teams const& test, std::size_t needed)
         : work(test.ctx, test.binned, options()),
@@ -88,8 +88,8 @@ TEST_F(teams, undoes_each_ones_last_answer) {
   EXPECT_FALSE(here.team.undo("An"));
 }
 
-/// Whatever is answered, changed and undone: what is there is what the answers that stand make, in
-/// a new team too, and with true labels at the end the sample is that of all labels.
+/// After any answers, changes and withdrawals, the state equals that of a new team with the current
+/// answers; with the true labels at the end, the sample is that of all labels.
 TEST_F(teams, is_what_its_standing_answers_make) {
   random_engine engine(9);
   for (std::size_t const needed : {1U, 2U}) {
@@ -105,7 +105,7 @@ TEST_F(teams, is_what_its_standing_answers_make) {
           here.team.answer(who, q->document, static_cast<std::int32_t>(uniform_below(engine, 3)));
         }
       }
-      // A new labelling of the labels that stand.
+      // A new labelling from the current labels.
       al::labelling again(ctx, binned, options());
       for (al::answer const& a : here.work.answers()) again.answer(a.document, a.label);
       ASSERT_EQ(again.wanted().size(), here.work.wanted().size());

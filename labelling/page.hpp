@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-// The files of page/, which the build puts into the library.
+// The files of page/, embedded in the library by the build.
 namespace rulerank::inline v0::labelling {
 
 extern std::string_view const page_html;

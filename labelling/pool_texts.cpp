@@ -19,7 +19,7 @@ namespace rulerank::inline v0::labelling {
 
 namespace {
 
-/// Text that can be shown: see `shown_text`.
+/// Makes a text displayable: see `shown_text`.
 std::string showable(std::string_view bytes) {
   std::string repaired, text;
   std::string_view rest = knn::well_formed(bytes, repaired);
@@ -50,10 +50,10 @@ shown_text text_of(datasets::text_document const& document) {
   return found;
 }
 
-/// What a pool asks of a file of texts: ids, each once, and what the texts were.
+/// A pool's requirements on a file of texts: distinct ids, and checksums of their texts.
 struct wanted_texts {
-  std::string_view pool;         ///< its name
-  std::string_view kind, kinds;  ///< of what is wanted: a document or query, and several
+  std::string_view pool;         ///< file name
+  std::string_view kind, kinds;  ///< noun for a document or query, singular and plural
   std::vector<std::string> ids;
   std::vector<std::optional<std::uint32_t>> sums;
 
@@ -64,21 +64,21 @@ struct wanted_texts {
 
 constexpr auto nowhere = static_cast<std::size_t>(-1);
 
-/// The texts of a file that wanted ids may mean, each once.
+/// The texts of a file that the wanted ids may refer to, each once.
 struct kept_texts {
   std::vector<datasets::text_document> documents;
   std::vector<std::uint32_t> sums;
 };
 
-/// Which of them the wanted ids mean, where these are the file's ids, or positions in it.
+/// Which of them the wanted ids refer to, if these are the file's ids or positions in it.
 struct found_texts {
-  std::vector<std::size_t> at;  ///< of each id; `nowhere`: there is none
-  std::size_t same = 0;         ///< texts that the pool was made of
+  std::vector<std::size_t> at;  ///< [ids] index; `nowhere`: not found
+  std::size_t same = 0;         ///< number of texts whose checksum matches
 };
 
-/// The text of a line `id, label, text` between tabs that was read as `id, text`, and nothing for
-/// any other document.
-std::optional<std::string_view> behind_label(datasets::text_document const& document) {
+/// The text of a tab-separated line `id, label, text` that was read as `id, text`; nothing for
+/// other documents.
+std::optional<std::string_view> text_after_label(datasets::text_document const& document) {
   if (document.fields.size() != 1 || !document.fields[0].name.empty()) return std::nullopt;
   std::string_view const text = document.fields[0].text;
   std::size_t const tab = text.find('\t');
@@ -86,7 +86,7 @@ std::optional<std::string_view> behind_label(datasets::text_document const& docu
   return text.substr(tab + 1);
 }
 
-/// Texts by id, as a file is read.
+/// Collects texts by id while a file is read.
 class text_collector {
  public:
   explicit text_collector(wanted_texts const& wanted) : wanted_(wanted) {
@@ -102,7 +102,7 @@ class text_collector {
     if (id == number_.end() && position == number_.end()) return;
     std::uint32_t sum = datasets::sum_of_text(document.fields);
     if (id != number_.end() && wanted_.sums[id->second] && sum != wanted_.sums[id->second]) {
-      auto const text = behind_label(document);
+      auto const text = text_after_label(document);
       if (text && datasets::sum_of_text(*text) == wanted_.sums[id->second]) {
         sum = *wanted_.sums[id->second];
         document.fields[0].text = std::string(*text);
@@ -126,7 +126,7 @@ class text_collector {
   std::unordered_map<std::string_view, std::size_t> number_;
 };
 
-/// Reads a file's texts that are wanted.
+/// Reads the wanted texts of a file.
 text_collector collected(context const& ctx, std::string const& path, datasets::text_format format,
                          text_sources const& sources, wanted_texts const& wanted,
                          bool are_queries) {
@@ -143,13 +143,13 @@ text_collector collected(context const& ctx, std::string const& path, datasets::
   return collector;
 }
 
-/// Whether a pool's ids are positions, or nothing where its checksums do not say.
+/// Whether a pool's ids are positions; empty if its checksums do not decide.
 std::optional<bool> by_position(text_collector const& file) {
   if (!file.has_positions || file.by_position.same == file.by_id.same) return std::nullopt;
   return file.by_position.same > file.by_id.same;
 }
 
-/// Whether positions find other texts than ids.
+/// Whether positions and ids give different texts.
 bool differ(text_collector const& file) {
   bool any = false, other = false;
   for (std::size_t i = 0; i < file.by_id.at.size(); ++i) {
@@ -161,8 +161,7 @@ bool differ(text_collector const& file) {
   return any && other;
 }
 
-/// What is known of the fields of a text that is not the one with this sum: one too many, or which
-/// there are.
+/// Explains a checksum mismatch: the field that is superfluous, or the fields that exist.
 std::string about_fields(std::vector<datasets::text_field> const& fields, std::uint32_t sum) {
   std::vector<std::string> names;
   for (std::size_t f = 0; f < fields.size(); ++f) {
@@ -171,13 +170,13 @@ std::string about_fields(std::vector<datasets::text_field> const& fields, std::u
     std::vector<datasets::text_field> rest = fields;
     rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(f));
     if (datasets::sum_of_text(rest) == sum)
-      return fmt::format("; without its field {} it is", names.back());
+      return fmt::format("; without its field {} the text is the same", names.back());
   }
   return fmt::format("; its {} {}", names.size() == 1 ? "field is" : "fields are",
                      fmt::join(names, ", "));
 }
 
-/// Throws `error` where a text is not what the pool was made of, at the line of its id.
+/// Throws `error`, at the line of its id, for a text that differs from the pool's source.
 void expect_the_pools(text_collector const& file, found_texts const& found,
                       wanted_texts const& wanted, std::string const& path) {
   constexpr std::size_t most_shown = 60;
@@ -194,16 +193,15 @@ void expect_the_pools(text_collector const& file, found_texts const& found,
   for (datasets::text_field const& field : document.fields) text += field.text + " ";
   std::string_view shown = text;
   shown = shown.substr(0, std::min(shown.find_last_not_of(" \n") + 1, most_shown));
-  throw error(
-      {datasets::display_name(path), std::max<std::uint64_t>(document.line, 1), 1},
-      fmt::format("found for {} {} the text {}, which is not that of which {} was made, as of {} "
-                  "of its {}{}; expected the texts that it was made of, or --other-texts",
-                  wanted.kind, wanted.ids[first], rulerank::quoted(shown), wanted.pool, others,
-                  counted(wanted.ids.size(), wanted.kind, wanted.kinds),
-                  about_fields(document.fields, *wanted.sums[first])));
+  throw error({datasets::display_name(path), std::max<std::uint64_t>(document.line, 1), 1},
+              fmt::format("{} {} has the text {}, which differs from the text that {} was made of, "
+                          "as do {} of its {}{}; expected the same texts, or --other-texts",
+                          wanted.kind, wanted.ids[first], rulerank::quoted(shown), wanted.pool,
+                          others, counted(wanted.ids.size(), wanted.kind, wanted.kinds),
+                          about_fields(document.fields, *wanted.sums[first])));
 }
 
-/// Which texts the ids mean, where `other` is what the other file's checksums say.
+/// The texts that the ids refer to. `other`: what the other file's checksums decided.
 found_texts const& chosen(text_collector const& file, std::optional<bool> other,
                           text_sources const& sources, wanted_texts const& wanted,
                           std::string const& path) {
@@ -216,23 +214,23 @@ found_texts const& chosen(text_collector const& file, std::optional<bool> other,
     else if (!own && !other && !strict && differ(file))
       throw error(
           {datasets::display_name(path), 1, 1},
-          fmt::format("found {} whose numbers behind .I are not their positions, and {} does not "
-                      "say which of the two its ids are, expected --number-by-position, or "
-                      "--number-by-position=false where they are the numbers",
+          fmt::format("found {} whose numbers after .I are not their positions, and {} does not "
+                      "say which of the two it uses as ids; set --number-by-position for "
+                      "positions, or --number-by-position=false for numbers",
                       wanted.kinds, wanted.pool));
   }
   if (strict) expect_the_pools(file, *found, wanted, path);
   return *found;
 }
 
-/// Takes a document's or query's checksum. False where it has another one already.
+/// Sets a document's or query's checksum. False if it already has a different one.
 bool take_sum(std::optional<std::uint32_t>& sum, std::uint32_t value) {
   if (!sum) sum = value;
   return *sum == value;
 }
 
-/// The checksums of a pool's comments: all have them, or none; a text has one. Throws `error`
-/// naming the line; with `lenient` it takes what it finds.
+/// Reads the checksums from a pool's comments: all lines have them or none, and each text has one.
+/// Throws `error` naming the line; with `lenient`, takes what it finds.
 void read_sums(datasets::dataset const& pool, pool_texts const& of, bool lenient,
                wanted_texts& queries, wanted_texts& documents) {
   std::size_t with = 0, first_without = pool.size();
@@ -250,22 +248,22 @@ void read_sums(datasets::dataset const& pool, pool_texts const& of, bool lenient
           std::tuple(&documents, of.text_of[d], sums->document)})
       if (!take_sum(wanted->sums[number], sum) && !lenient)
         throw error(datasets::place_of(pool, d),
-                    fmt::format("found {} {} made of another text than in the lines before, "
-                                "expected one text of a {}",
+                    fmt::format("found {} {} with a text that differs from that of earlier lines, "
+                                "expected one text for each {}",
                                 wanted->kind, wanted->ids[number], wanted->kind));
   }
   if (with > 0 && with < pool.size() && !lenient)
     throw error(datasets::place_of(pool, first_without),
-                fmt::format("found a document without {}, which {} of {} have, expected it of all, "
-                            "or --other-texts",
+                fmt::format("found a document without {}, which {} of {} have; expected it for all "
+                            "documents, or --other-texts",
                             datasets::text_sums_key, with, counted(pool.size(), "document")));
 }
 
-/// Throws `error` where a file has none of the texts.
+/// Throws `error` if a file has none of the texts.
 void expect_some(found_texts const& found, wanted_texts const& wanted, std::string const& path) {
   if (std::ranges::all_of(found.at, [](std::size_t at) { return at == nowhere; }))
     throw error({datasets::display_name(path), 1, 1},
-                fmt::format("has none of the {} of {}, such as {}, expected their texts",
+                fmt::format("found none of the {} of {}, such as {}; expected their texts",
                             wanted.kinds, wanted.pool, wanted.ids.front()));
 }
 

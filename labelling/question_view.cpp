@@ -20,10 +20,10 @@ namespace {
 /// Bytes of a passage, and of a neighbour's title.
 constexpr std::size_t passage_size = 500;
 constexpr std::size_t title_size = 80;
-/// Rules that are shown of those a document brings.
+/// Maximum number of rules shown per document.
 constexpr std::size_t shown_rules = 3;
 
-/// A listed value of a document; none where it is not listed.
+/// The document's value of a feature; empty if not listed.
 std::optional<double> value_of(datasets::dataset const& data, std::size_t document,
                                std::uint32_t feature) {
   auto const entries = data.document(document);
@@ -37,24 +37,24 @@ std::optional<double> value_of(datasets::dataset const& data, std::size_t docume
 
 std::string describe(al::outlook const& ahead) {
   if (ahead.documents == 0)
-    return fmt::format("{} so far; no further document is wanted", counted(ahead.rules, "rule"));
+    return fmt::format("{} so far; no more documents are needed", counted(ahead.rules, "rule"));
   if (!is_estimate(ahead))
     return fmt::format(
-        "{} so far; too few answers to tell how many documents are still to come: {} from the "
-        "commonest, {} are needed",
+        "{} so far; too few answers to estimate how many documents are left: {} from the most "
+        "frequent label, and {} are needed",
         counted(ahead.rules, "rule"),
         ahead.minority_labels == 1 ? "1 label differs"
                                    : fmt::format("{} labels differ", ahead.minority_labels),
         enough_minority_labels);
   return fmt::format(
-      "{} so far; with guessed labels about {} more by the next {}, about {} by {} up to the end "
-      "({} to {}){}",
+      "{} so far; estimated with guessed labels: about {} more from the next {}, about {} more "
+      "from {} to the end ({} to {} documents){}",
       counted(ahead.rules, "rule"), ahead.next_rules, counted(ahead.next, "document"),
       ahead.documents_rules, counted(ahead.documents, "document"), ahead.documents_low,
       ahead.documents_high,
       ahead.left_out == 0
           ? ""
-          : fmt::format(", {} of them to be skipped, as often as up to now", ahead.left_out));
+          : fmt::format(", {} of them skipped at the present rate", ahead.left_out));
 }
 
 question_views::question_views(context const& ctx, sources what)
@@ -74,8 +74,8 @@ std::string const& question_views::qid(std::size_t document) const {
   return group(document).qid;
 }
 
-/// From the documents with the smallest and the largest value: normalization keeps their order and
-/// is linear within a query.
+/// Computed from the documents with the smallest and largest value: normalization is increasing and
+/// linear within a query.
 question_views::own_units question_views::units(std::size_t document, std::uint32_t feature) const {
   bool const zero_is_missing = what_.cuts.options.unlisted == datasets::unlisted_values::missing &&
                                what_.cuts.options.missing != datasets::missing_values::zero;
@@ -98,7 +98,7 @@ question_views::own_units question_views::units(std::size_t document, std::uint3
   return {low, low_normalized, (high - low) / (high_normalized - low_normalized)};
 }
 
-/// `x` with the fewest significant digits, `least` or more, for which `holds(x)`, or all of them.
+/// `x` with the fewest significant digits, at least `least`, for which `holds(x)`; else all digits.
 template <class Holds>
 static double readable(double x, int least, Holds&& holds) {
   if (!std::isfinite(x)) return x;
@@ -108,7 +108,7 @@ static double readable(double x, int least, Holds&& holds) {
   return x;
 }
 
-/// The range of a document's item in the feature's own units; everything where these have none.
+/// The range of a document's item in original units; unbounded if there are none.
 datasets::item_range question_views::own_range(std::size_t document, std::size_t column) const {
   std::uint32_t const feature = what_.binned.features[column];
   datasets::item_range range =
@@ -138,7 +138,7 @@ std::string question_views::range_words(std::size_t document, std::size_t column
   return datasets::words_of(range, what_.names);
 }
 
-/// A value with the digits that leave it in its range.
+/// The value with enough digits to stay within its range.
 std::string question_views::value_words(std::size_t document, std::size_t column) const {
   auto const value = value_of(what_.pool, document, what_.binned.features[column]);
   if (!value) return "not listed";
@@ -173,8 +173,8 @@ namespace {
 
 std::string why_asked(al::question const& asked, al::labelling const& work) {
   if (work.whole_queries())
-    return fmt::format("one of {} to be labelled of query {}",
-                       counted(work.wanted().size(), "document"), asked.iteration + 1);
+    return fmt::format("one of {} to label of query {}", counted(work.wanted().size(), "document"),
+                       asked.iteration + 1);
   if (asked.why == al::reason::random) return "the next document in a random order";
   if (asked.why == al::reason::new_items)
     return "the document with the most values that no labelled document has";
@@ -192,7 +192,7 @@ view_request question_views::request(al::question const& asked, al::labelling co
   made.why = why_asked(asked, work);
   al::brought_rules const rules = work.brings(asked, shown_rules);
   made.brings.push_back(
-      fmt::format("{} of its {} of at most {} {} new here and will each make a rule", rules.unseen,
+      fmt::format("{} of its {} of at most {} {} new here, and each will make a rule", rules.unseen,
                   counted(rules.itemsets, "itemset"), counted(rules.items, "feature"),
                   rules.unseen == 1 ? "is" : "are"));
   for (auto const& itemset : rules.shortest) {

@@ -32,7 +32,7 @@ TEST_F(views, have_what_a_labeller_looks_at) {
   EXPECT_EQ(shown.text_cells(0)[1], "Wing 0");
 }
 
-/// The value of every feature lies in the range beside it, in the units of the file.
+/// Every feature's value lies in its displayed range, in the units of the file.
 TEST_F(views, show_features_in_their_own_units) {
   std::regex const between(R"(feature \d+ in \[(\S+), (\S+)\))");
   std::regex const from(R"(feature \d+ >= (\S+))"), below(R"(feature \d+ < (\S+))");
@@ -72,25 +72,24 @@ TEST_F(views, show_features_in_their_own_units) {
 TEST_F(views, say_what_to_expect) {
   al::outlook ahead;
   ahead.rules = 3;
-  EXPECT_EQ(describe(ahead), "3 rules so far; no further document is wanted");
+  EXPECT_EQ(describe(ahead), "3 rules so far; no more documents are needed");
   ahead.documents = 12;
   ahead.documents_low = 5;
   ahead.documents_high = 30;
   ahead.next = 10;
-  EXPECT_EQ(
-      describe(ahead),
-      "3 rules so far; too few answers to tell how many documents are still to come: 0 labels "
-      "differ from the commonest, 10 are needed");
+  EXPECT_EQ(describe(ahead),
+            "3 rules so far; too few answers to estimate how many documents are left: 0 labels "
+            "differ from the most frequent label, and 10 are needed");
   ahead.minority_labels = 1;
-  EXPECT_TRUE(describe(ahead).ends_with(": 1 label differs from the commonest, 10 are needed"));
+  EXPECT_TRUE(describe(ahead).ends_with(
+      ": 1 label differs from the most frequent label, and 10 are needed"));
   ahead.minority_labels = 10;
-  EXPECT_EQ(
-      describe(ahead),
-      "3 rules so far; with guessed labels about 0 more by the next 10 documents, about 0 by 12 "
-      "documents up to the end (5 to 30)");
+  EXPECT_EQ(describe(ahead),
+            "3 rules so far; estimated with guessed labels: about 0 more from the next 10 "
+            "documents, about 0 more from 12 documents to the end (5 to 30 documents)");
   ahead.left_out = 4;
   EXPECT_TRUE(describe(ahead).ends_with(
-      "by 12 documents up to the end (5 to 30), 4 of them to be skipped, as often as up to now"));
+      "from 12 documents to the end (5 to 30 documents), 4 of them skipped at the present rate"));
 }
 
 }  // namespace

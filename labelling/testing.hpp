@@ -16,8 +16,8 @@
 
 namespace rulerank::inline v0::labelling {
 
-/// 40 documents of 4 queries, 6 features, labels 0 to 2 that `labels` alone knows; document D3 has
-/// what must not be taken for markup or for commands of a terminal in its text, D39 has no text.
+/// 40 documents of 4 queries, 6 features, labels 0 to 2 held only in `labels`. The text of document
+/// D3 contains markup and terminal control sequences, which must be escaped; D39 has no text.
 class pool_test : public testing::Test {
  protected:
   pool_test() {

@@ -34,7 +34,8 @@ class boosted final : public learner {
  public:
   explicit boosted(boosted_options const& options) : options_(options) {
     if (options.trees < 1 || options.depth < 1 || !(options.eta > 0))
-      throw usage_error("xgboost: trees, a depth and a rate above 0 are expected");
+      throw usage_error(
+          "xgboost: found a number of trees, a depth or a rate of 0, expected all above 0");
   }
 
   void fit(context const& ctx, documents const& pool, labelled const& known) override {
@@ -56,7 +57,7 @@ class boosted final : public learner {
     BoosterHandle made = nullptr;
     check(XGBoosterCreate(&handle, 1, &made));
     booster_.reset(made);
-    // The pairs that XGBoost draws depend on the number of threads: one.
+    // XGBoost's sampled pairs depend on the number of threads: use one.
     set("nthread", "1");
     set("verbosity", "0");
     set("seed", std::to_string(options_.seed));
@@ -101,7 +102,7 @@ class boosted final : public learner {
     check(XGBoosterSetParam(booster_.get(), name, value.c_str()));
   }
 
-  /// Rows of the documents, a column for each feature that the pool lists.
+  /// Rows of the documents, with a column for each feature that the pool lists.
   matrix matrix_of(datasets::dataset const& data, std::span<std::size_t const> documents) const {
     constexpr double largest = std::numeric_limits<float>::max();
     std::vector<std::size_t> begins{0};
@@ -146,7 +147,8 @@ std::string xgboost_version() {
 }
 
 std::unique_ptr<learner> make_boosted(boosted_options const&) {
-  throw usage_error("xgboost is not in this build, expected one with XGBoost (libxgboost-dev)");
+  throw usage_error(
+      "this build does not have xgboost, expected a build with XGBoost (libxgboost-dev)");
 }
 #endif
 

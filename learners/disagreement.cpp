@@ -16,14 +16,14 @@ std::vector<std::size_t> ascending(std::span<double const> scores) {
   return order;
 }
 
-/// Counts of the indices 0..n - 1, summed over prefixes (Fenwick 1994).
+/// Counts over the indices 0..n - 1 with fast prefix sums (Fenwick 1994).
 class prefix_counts {
  public:
   explicit prefix_counts(std::size_t n) : counts_(n + 1) {}
   void add(std::size_t index) {
     for (std::size_t i = index + 1; i < counts_.size(); i += i & (~i + 1)) ++counts_[i];
   }
-  /// Those of indices below `end`.
+  /// The count of indices below `end`.
   std::uint64_t below(std::size_t end) const {
     std::uint64_t sum = 0;
     for (std::size_t i = end; i > 0; i -= i & (~i + 1)) sum += counts_[i];
@@ -34,12 +34,12 @@ class prefix_counts {
   std::vector<std::uint64_t> counts_;
 };
 
-/// Adds to each document the documents that the two order the other way round.
+/// Adds for each document the number of documents that the two scores order oppositely.
 void add_discordant(std::span<double const> first, std::span<double const> second,
                     std::vector<std::uint64_t>& sums) {
   std::size_t const n = first.size();
   std::vector<std::size_t> const by_first = ascending(first), by_second = ascending(second);
-  // Among the scores of `second`: those below a document's, and those not above it.
+  // For each document, the numbers of `second` scores below its own, and not above it.
   std::vector<std::size_t> below(n), through(n);
   for (std::size_t i = 0, j = 0; i < n; i = j) {
     while (j < n && second[by_second[j]] == second[by_second[i]]) ++j;
@@ -48,7 +48,7 @@ void add_discordant(std::span<double const> first, std::span<double const> secon
       through[by_second[k]] = j;
     }
   }
-  prefix_counts lower(n);  // documents that `first` puts lower, by their index in `second`
+  prefix_counts lower(n);  // documents with lower `first` scores, by index in `second`
   for (std::size_t i = 0, j = 0; i < n; i = j) {
     while (j < n && first[by_first[j]] == first[by_first[i]]) ++j;
     for (std::size_t k = i; k < j; ++k) {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <string>
 
-// A single feature as a ranker: what every other one has to beat.
+// A single feature as a ranker: a baseline for all others.
 namespace rulerank::inline v0::learners {
 
 namespace {
@@ -16,7 +16,7 @@ bool is_bm25(std::string name) {
   return name.find("bm25") != name.npos;
 }
 
-/// The values of a feature; 0 where a document does not list it, or it is missing.
+/// The values of a feature; 0 if unlisted or missing.
 std::vector<double> values_of(datasets::dataset const& data, std::uint32_t feature) {
   std::vector<double> values(data.size());
   for (std::size_t d = 0; d < data.size(); ++d)
@@ -25,8 +25,8 @@ std::vector<double> values_of(datasets::dataset const& data, std::uint32_t featu
   return values;
 }
 
-/// Twice the pairs of labelled documents of a query with different labels that the values have in
-/// order, less all pairs: 0 for chance.
+/// Twice the number of correctly ordered pairs of a query's labelled documents with different
+/// labels, minus the number of pairs: 0 in expectation for a random order.
 std::int64_t pairs_in_order(datasets::dataset const& data, labelled const& known,
                             std::vector<double> const& values) {
   std::int64_t sum = 0;

@@ -9,21 +9,22 @@
 
 #include <fmt/format.h>
 
-// Boosted trees whose scores are sums of functions of one feature or of two: Lucchese, Nardini,
+// Boosted trees whose scores are sums of functions of one or two features: Lucchese, Nardini,
 // Orlando, Perego and Veneri, ILMART: interpretable ranking with constrained LambdaMART, SIGIR
-// 2022. docs/modules/learners.md says what is different here.
+// 2022. docs/reference/modules/learners.md lists the differences.
 namespace rulerank::inline v0::learners {
 
 namespace {
 
 using pair_of_features = std::pair<int, int>;  // columns, ascending
 
-// Trees that look for pairs: as the authors' program has them, but at most so many.
+// Trees for the search of pairs, with the settings of the authors' program and a limit on their
+// number.
 constexpr int leaves_of_search = 3;
 constexpr double rate_of_search = 0.1;
 constexpr std::size_t trees_of_search = 300, trees_between_looks = 20;
 
-/// The columns that each tree of a model splits by, ascending and distinct.
+/// The columns in each tree's splits, ascending and distinct.
 std::vector<std::vector<int>> columns_of_trees(std::string_view model) {
   constexpr std::string_view key = "\nsplit_feature=";
   std::vector<std::vector<int>> all;
@@ -35,7 +36,8 @@ std::vector<std::vector<int>> columns_of_trees(std::string_view model) {
       int column = 0;
       auto const [end, fault] = std::from_chars(line.data(), line.data() + line.size(), column);
       if (fault != std::errc())
-        throw error({"LightGBM", 0, 0}, "found a tree without numbers of columns");
+        throw error({"LightGBM", 0, 0},
+                    "found a tree without numbers of columns, expected LightGBM 4");
       columns.push_back(column);
       line.remove_prefix(static_cast<std::size_t>(end - line.data()));
       if (!line.empty()) line.remove_prefix(1);
@@ -46,7 +48,7 @@ std::vector<std::vector<int>> columns_of_trees(std::string_view model) {
   return all;
 }
 
-/// Of trees of three leaves the pairs of columns that they split by, in the order of the trees.
+/// The pairs of columns in the splits of trees with three leaves, in the order of the trees.
 std::vector<pair_of_features> pairs_of_trees(std::string_view model, std::size_t most) {
   std::vector<pair_of_features> pairs;
   for (std::vector<int> const& columns : columns_of_trees(model))
@@ -121,8 +123,8 @@ class ilmart final : public learner {
                        fmt::join(groups, ","));
   }
 
-  /// The pairs that trees of three leaves find behind the trees of one feature, among the features
-  /// of these, as groups of constraints.
+  /// The feature pairs, as interaction constraints, of three-leaf trees that continue the boosting
+  /// of single-feature trees and use only their features.
   std::vector<std::string> strongest_pairs(context const& ctx, lightgbm_matrix const& rows,
                                            datasets::dataset const& pool, labelled const& known,
                                            std::vector<double> const& start) const {

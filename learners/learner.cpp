@@ -35,7 +35,7 @@ std::vector<std::vector<double>> learner::scores_by_steps(context const& ctx, do
                                                           std::span<std::size_t const> counts) {
   for (std::size_t const count : counts)
     if (count != 1)
-      throw usage_error(fmt::format("found {} steps of a learner that has one", count));
+      throw usage_error(fmt::format("found {} steps for a learner that has one", count));
   return {counts.size(), score(ctx, test)};
 }
 

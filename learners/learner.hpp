@@ -15,25 +15,25 @@
 
 namespace rulerank::inline v0::learners {
 
-/// Documents with their features, and as items: members learn from one or the other. What is
-/// referred to outlives the call; both hold the same documents.
+/// Documents with their features, and the same documents as items: a learner uses one of the two.
+/// The references must be valid during the call.
 struct documents {
   datasets::dataset const& data;
   datasets::binned_dataset const& items;
-  /// Those that made the items; null where no member asks for them.
+  /// The cuts that made the items; null if no member needs them.
   std::shared_ptr<datasets::discretizer const> cuts{};
 };
 
-/// Documents of a pool that have labels.
+/// The labelled documents of a pool.
 struct labelled {
   std::span<std::size_t const> documents;  ///< ascending, distinct
   std::span<std::int32_t const> labels;    ///< [N] 0 or more for those documents
 };
 
-/// A ranker that can be a member of a committee. What it learns and its scores depend on the
-/// documents, the labels and its options alone, not on threads. Where there is nothing to learn (no
-/// two labelled documents of a query differ), a member that learns from pairs scores all documents
-/// alike. One call at a time; learners are independent of each other.
+/// A ranker that can be a member of a committee. The fit and the scores depend only on the
+/// documents, the labels and the options, not on threads. If there is nothing to learn (no query
+/// has two different labels), a learner from pairs gives all documents equal scores. Not
+/// thread-safe; learners are independent of each other.
 class learner {
  public:
   learner() = default;
@@ -41,35 +41,34 @@ class learner {
   learner(learner const&) = delete;
   learner& operator=(learner const&) = delete;
 
-  /// Learns from the labelled documents of a pool, of which there is at least one. What it learnt
-  /// before is forgotten.
+  /// Fits the labelled documents of a pool, at least one. Discards any earlier fit.
   virtual void fit(context const& ctx, documents const& pool, labelled const& known) = 0;
   /// Scores every document [N], higher is more relevant; after `fit`.
   virtual std::vector<double> score(context const& ctx, documents const& test) = 0;
 
-  /// The steps that the last `fit` took: trees of boosting; 1 where there is nothing to count.
+  /// The steps of the last `fit`: trees of boosting, else 1.
   virtual std::size_t steps() const { return 1; }
-  /// Scores as if learning had ended after so many steps, a row for each of `counts`, which are
-  /// 1 to `steps()`. All at once costs about as much as the last of them alone.
+  /// The scores as if the fit had ended after fewer steps, one row for each of `counts`, from 1 to
+  /// `steps()`. Costs about as much as the largest count alone.
   virtual std::vector<std::vector<double>> scores_by_steps(context const& ctx,
                                                            documents const& test,
                                                            std::span<std::size_t const> counts);
-  /// The same for one number of steps.
+  /// As above, for one number of steps.
   std::vector<double> score_by_steps(context const& ctx, documents const& test, std::size_t count);
 };
 
-/// A kind of member.
+/// A kind of learner.
 struct learner_info {
   std::string_view name;
-  bool available = false;    ///< whether this build has the library that it needs
+  bool available = false;    ///< this build has its library
   std::string_view library;  ///< empty: none
 };
-/// The kinds there are, in this build or not. May be called from several threads at once.
+/// All kinds, including those that this build lacks. May be called from several threads at once.
 std::span<learner_info const> learners();
 
 struct ranksvm_options {
-  double c = 0.001;  ///< weight of a pair's squared loss beside the length of the weight vector
-  /// Pairs at most; of more, so many are taken at even distances.
+  double c = 0.001;  ///< weight of the squared losses relative to the norm of the weight vector
+  /// Maximum number of pairs; more are subsampled at even intervals.
   std::size_t max_pairs = 100'000;
 };
 
@@ -77,7 +76,7 @@ struct boosted_options {
   int trees = 100;
   int depth = 2;
   double eta = 0.05;
-  /// XGBoost's: rank:pairwise, rank:ndcg, reg:squarederror, ...
+  /// XGBoost's name: rank:pairwise, rank:ndcg, reg:squarederror, ...
   std::string objective = "rank:pairwise";
   std::uint64_t seed = 0;
 };
@@ -88,22 +87,22 @@ struct learner_options {
   boosted_options boosted;
 };
 
-/// The member of that name. Throws `usage_error` for an unknown name, listing those there are, and
-/// for one whose library this build does not have.
+/// Makes a learner by name. Throws `usage_error` for an unknown name, listing the known ones, and
+/// if this build lacks the learner's library.
 std::unique_ptr<learner> make_learner(std::string_view name, learner_options const& options);
 
-/// Our ranker, by the association rules of the labelled documents.
+/// Ranks by the association rules of the labelled documents (l2r::ranker).
 std::unique_ptr<learner> make_rules_learner(l2r::ranker_options const& options);
 /// Linear rank SVM (Joachims 2002) with squared loss: liblinear's primal solver on the differences
-/// of the pairs of a query with different labels. A feature is divided by the difference of its
-/// largest and smallest value in the pool; unlisted and missing values are 0.
+/// of a query's pairs with different labels. Each feature is divided by its range in the pool;
+/// unlisted and missing values are 0.
 std::unique_ptr<learner> make_ranksvm(ranksvm_options const& options);
-/// XGBoost's boosted trees, one thread; by default with pairwise logistic loss. Unlisted values are
-/// missing ones. What XGBoost finds wrong becomes an `error` with its version and text.
+/// XGBoost's boosted trees on one thread; by default with pairwise logistic loss. Unlisted values
+/// are missing. Errors of XGBoost become `error` with its version and text.
 std::unique_ptr<learner> make_boosted(boosted_options const& options);
 
-/// `liblinear 2.30`, `XGBoost 1.7.4`: the library of the member of that name, with its version;
-/// empty for one that needs none, or that this build has not.
+/// The library of a learner with its version, such as `liblinear 2.30` or `XGBoost 1.7.4`; empty if
+/// it needs none or this build lacks it.
 std::string library_of(std::string_view learner);
 
 }  // namespace rulerank::learners

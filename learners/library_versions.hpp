@@ -2,7 +2,7 @@
 
 #include <string>
 
-// The libraries of members with their versions; empty where this build has not the library.
+// The learners' libraries with their versions; empty if this build lacks the library.
 namespace rulerank::inline v0::learners {
 
 std::string liblinear_version();  // ranksvm.cpp

@@ -34,8 +34,8 @@ void look_up(void* library, std::string const& path, char const* name, Function&
   out = reinterpret_cast<Function>(found);
 }
 
-/// How many bytes a library's file has at least, by its header, its tables and the segments that
-/// the loader maps (System V ABI, Object Files); 0: not to be known, the loader says what is wrong.
+/// The minimum size of a library file according to its header, tables and loaded segments (System V
+/// ABI, Object Files); 0: unknown, the loader reports the error.
 std::uint64_t least_size(std::string const& path) {
   std::ifstream file(path, std::ios::binary);
   Elf64_Ehdr header;
@@ -57,8 +57,8 @@ std::uint64_t least_size(std::string const& path) {
   return least;
 }
 
-/// Throws `error` naming a library whose file is cut short: the loader maps it, and the page that
-/// is not there would end the program.
+/// Throws `error` naming a truncated library: the loader would map it, and access to a missing page
+/// would kill the process.
 void expect_whole(std::string const& path, std::string const& shown) {
   std::error_code absent;
   std::uint64_t const size = fs::file_size(path, absent);
@@ -106,7 +106,8 @@ class boosted_by_lightgbm final : public learner {
   std::optional<lightgbm_booster> booster_;
 };
 
-/// `version=v4`: the form of the models that the library writes, by one of a single document.
+/// The format of the models that the library writes, such as `version=v4`, from a model of one
+/// document.
 std::string form_of_models(functions const& call) {
   double const value = 0;
   float const label = 0;
@@ -125,7 +126,7 @@ std::string form_of_models(functions const& call) {
   return text.substr(begin + key.size(), text.find('\n', begin) - begin - key.size());
 }
 
-/// What stands in the package's VERSION.txt, one folder above the library's.
+/// The content of the package's VERSION.txt, one folder above the library's.
 std::string version_in_package(std::string const& path) {
   std::ifstream file(fs::path(path).parent_path().parent_path() / "VERSION.txt");
   std::string word;
@@ -133,7 +134,7 @@ std::string version_in_package(std::string const& path) {
   return word;
 }
 
-/// Which LightGBM a file is, so that another one is never taken for it.
+/// Identifies the LightGBM version of a file.
 std::string version_of(std::string const& path) {
   if (std::string const release = version_in_package(path); !release.empty())
     return fmt::format("LightGBM {}", release);
@@ -142,7 +143,8 @@ std::string version_of(std::string const& path) {
   return fmt::format("LightGBM 4 (models v4, SHA-256 {})", sha256_of_file(path).substr(0, 12));
 }
 
-/// `folder`/python3*/`packages`/lightgbm/lib/lib_lightgbm.so, of the last such name; or empty.
+/// `folder`/python3*/`packages`/lightgbm/lib/lib_lightgbm.so, the last match; empty if there is
+/// none.
 std::string find_below(fs::path const& folder) {
   std::string found;
   std::error_code status;
@@ -173,11 +175,11 @@ std::string find_lightgbm() {
 }
 
 lightgbm_library::lightgbm_library(std::string const& path) {
-  // A name without a slash is looked for among the machine's libraries, unless it is a file here.
+  // A name without a slash is searched in the system's library path, unless it is a local file.
   std::error_code status;
   std::string const where = fs::exists(path, status) ? fs::absolute(path, status).string() : path;
   expect_whole(where, path);
-  // Never unloaded: its OpenMP threads may outlive the last call.
+  // Never unloaded, because its OpenMP threads may outlive the last call.
   void* const library = dlopen(where.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (library == nullptr) {
     std::string_view why = dlerror();
@@ -200,8 +202,9 @@ lightgbm_library::lightgbm_library(std::string const& path) {
   of->check(of->register_log([](char const*) {}));
   std::string const form = form_of_models(*of);
   if (form != "v4")
-    throw error({path, 0, 0},
-                fmt::format("found models of form '{}', expected v4, that of LightGBM 4", form));
+    throw error(
+        {path, 0, 0},
+        fmt::format("found models of format '{}', expected v4, the format of LightGBM 4", form));
   version_ = of->version = version_of(where);
   functions_ = of;
 }

@@ -12,7 +12,7 @@ namespace rulerank::inline v0::learners {
 
 namespace {
 
-constexpr int predict_leaf_index = 2;  // of c_api.h
+constexpr int predict_leaf_index = 2;  // from c_api.h
 
 std::vector<std::int32_t> group_sizes(datasets::dataset const& data,
                                       std::span<std::size_t const> documents) {
@@ -78,7 +78,7 @@ std::string parameters_of(lightgbm_options const& o) {
 
 void check(lightgbm_options const& o) {
   if (o.trees == 0 || o.leaves < 2 || o.least < 0 || !(o.rate > 0))
-    throw usage_error("lightgbm: trees, two leaves or more and a rate above 0 are expected");
+    throw usage_error("lightgbm: expected trees, two leaves or more, and a rate above 0");
 }
 
 void expect_trees(std::span<std::size_t const> counts, std::size_t most) {
@@ -147,7 +147,7 @@ std::vector<std::vector<double>> lightgbm_booster::scores(
       if (counts[c] == trees) found[c] = sums;
   };
   keep(0);
-  // LightGBM adds the trees of a document in this order, in double: the same bits as its scores.
+  // LightGBM adds a document's trees in this order, in double: the bits equal its scores.
   for (std::size_t t = 0; t < most; ++t) {
     ctx.check_stop();
     std::vector<double> values;

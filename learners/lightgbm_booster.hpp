@@ -11,11 +11,11 @@
 #include <utility>
 #include <vector>
 
-// What learners by LightGBM have in common. One object is one thread's.
+// Shared code of the learners by LightGBM. Objects are not thread-safe.
 namespace rulerank::inline v0::learners {
 
-// LightGBM's wheel has no header. These are the prototypes of include/LightGBM/c_api.h that are
-// used, version 4; https://lightgbm.readthedocs.io/en/stable/C-API.html describes them.
+// LightGBM's wheel has no header. These are the prototypes used from include/LightGBM/c_api.h,
+// version 4; see https://lightgbm.readthedocs.io/en/stable/C-API.html.
 struct lightgbm_library::functions {
   using dataset = void*;
   using booster = void*;
@@ -39,13 +39,13 @@ struct lightgbm_library::functions {
   int (*booster_free)(booster) = nullptr;
   std::string version;
 
-  /// Throws `error` with LightGBM's text where a call failed.
+  /// Throws `error` with LightGBM's text if a call failed.
   void check(int status) const;
 };
 
 using lightgbm_functions = std::shared_ptr<lightgbm_library::functions const>;
 
-// Constants of c_api.h.
+// Constants from c_api.h.
 inline constexpr int lightgbm_float32 = 0, lightgbm_float64 = 1, lightgbm_int32 = 2;
 
 /// Frees a data set or a booster.
@@ -70,46 +70,45 @@ class lightgbm_handle {
   int (*free_)(void*) = nullptr;
 };
 
-/// The model of a booster as text.
+/// A booster's model as text.
 std::string text_of(lightgbm_library::functions const& call, void* booster);
 
-/// Documents as rows of a matrix, a column for each of the features.
+/// Documents as rows of a matrix with one column per feature.
 struct lightgbm_matrix {
   std::vector<double> values;
   std::int32_t rows = 0, columns = 0;
 };
 
-/// A listed value that is missing is NaN, one that is not listed 0.
+/// Listed missing values are NaN, unlisted ones 0.
 lightgbm_matrix matrix_of(datasets::dataset const& data, std::span<std::size_t const> documents,
                           std::vector<std::uint32_t> const& features);
-/// Of all documents.
+/// As above, for all documents.
 lightgbm_matrix matrix_of(datasets::dataset const& data,
                           std::vector<std::uint32_t> const& features);
 
-/// LightGBM's parameters for these options, one thread, deterministic.
+/// LightGBM's parameters for these options: one thread, deterministic.
 std::string parameters_of(lightgbm_options const& options);
-/// Throws `usage_error` for what makes no sense.
+/// Throws `usage_error` for invalid options.
 void check(lightgbm_options const& options);
-/// Throws `usage_error` for a number of trees that is not 1 to `most`.
+/// Throws `usage_error` for a number of trees outside 1 to `most`.
 void expect_trees(std::span<std::size_t const> counts, std::size_t most);
 
-/// One boosting of labelled documents.
+/// One boosting run on labelled documents.
 class lightgbm_booster {
  public:
-  /// `rows`: of the labelled documents of `pool`. `start`: their scores before the first tree; or
-  /// none.
+  /// `rows`: the labelled documents of `pool`. `start`: their initial scores; may be empty.
   lightgbm_booster(lightgbm_functions of, std::string const& parameters,
                    lightgbm_matrix const& rows, datasets::dataset const& pool,
                    labelled const& known, std::vector<double> const& start = {});
 
-  /// Grows up to so many trees in all. A tree that cannot grow ends it: those that follow would be
-  /// the same.
+  /// Grows to at most `trees` trees in total. Stops at a tree that cannot grow, because all later
+  /// ones would be equal.
   void grow(context const& ctx, std::size_t trees);
   std::size_t trees() const noexcept { return trees_; }
-  /// No further tree can grow.
+  /// Whether no further tree can grow.
   bool ended() const noexcept { return ended_; }
-  /// Scores by the first trees, without those of the start: a row for each of `counts`. A row goes
-  /// through a tree once.
+  /// Scores by the first trees, without the initial scores: one row for each of `counts`. Each row
+  /// passes each tree once.
   std::vector<std::vector<double>> scores(context const& ctx, lightgbm_matrix const& rows,
                                           std::span<std::size_t const> counts) const;
   /// Scores by all trees.
@@ -118,7 +117,7 @@ class lightgbm_booster {
 
  private:
   void set_field(char const* name, void const* values, std::size_t count, int type) const;
-  /// The leaf that each row reaches in each of the first trees, row by row.
+  /// [rows][trees] the leaf that each row reaches in each of the first trees.
   std::vector<double> leaves(lightgbm_matrix const& rows, std::size_t trees) const;
 
   lightgbm_functions call_;
@@ -127,7 +126,7 @@ class lightgbm_booster {
   bool ended_ = false;
 };
 
-/// Throws `usage_error` for options that make no sense.
+/// Throws `usage_error` for invalid options.
 std::unique_ptr<learner> make_ilmart(lightgbm_functions of, ilmart_options const& options);
 
 }  // namespace rulerank::learners

@@ -9,14 +9,14 @@
 #include <utility>
 #include <variant>
 
-// Our rankers as learners: a model of members of any kind.
+// Our rankers as learners: models with members of any kind.
 namespace rulerank::inline v0::learners {
 
 namespace {
 
 using cuts_pointer = std::shared_ptr<datasets::discretizer const>;
 
-/// The pool with the labels that are known.
+/// The pool with only the known labels.
 datasets::dataset labelled_pool(documents const& pool, labelled const& known) {
   if (pool.cuts == nullptr)
     throw usage_error("members: found items without their cuts, expected both");
@@ -29,7 +29,7 @@ datasets::dataset labelled_pool(documents const& pool, labelled const& known) {
 class members_learner final : public learner {
  public:
   explicit members_learner(std::vector<l2r::recipe> recipes) : recipes_(std::move(recipes)) {
-    if (recipes_.empty()) throw usage_error("members: no recipe, expected one or more");
+    if (recipes_.empty()) throw usage_error("members: found no recipe, expected one or more");
     raw_ = std::any_of(recipes_.begin(), recipes_.end(), [](l2r::recipe const& one) {
       return std::holds_alternative<l2r::linear_recipe>(one) ||
              std::holds_alternative<l2r::joint_recipe>(one);
@@ -67,7 +67,7 @@ class members_learner final : public learner {
   std::optional<l2r::scorer> scorer_;
 };
 
-/// Members with cuts of their own, which the labels at hand say.
+/// Members with their own cuts, determined by the known labels.
 class own_cuts_learner final : public learner {
  public:
   using recipes_fn = std::function<std::vector<l2r::recipe>(
@@ -82,7 +82,7 @@ class own_cuts_learner final : public learner {
   }
 
   std::vector<double> score(context const& ctx, documents const& test) override {
-    // The items were made by other cuts than the members'.
+    // The items come from other cuts than the members'.
     return scorer_ ? scorer_->score(ctx, test.data).scores : std::vector<double>(test.data.size());
   }
 

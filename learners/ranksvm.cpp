@@ -18,7 +18,7 @@ namespace rulerank::inline v0::learners {
 #if RULERANK_HAS_LIBLINEAR
 namespace {
 
-/// Calls `each(better, worse)` for the pairs of labelled documents of a query with different
+/// Calls `each(better, worse)` for every pair of a query's labelled documents with different
 /// labels.
 template <class Each>
 void for_each_pair(datasets::dataset const& data, labelled const& known, Each const& each) {
@@ -43,7 +43,7 @@ class ranksvm final : public learner {
  public:
   explicit ranksvm(ranksvm_options const& options) : options_(options) {
     if (!(options.c > 0) || options.max_pairs == 0)
-      throw usage_error("ranksvm: a weight and a number of pairs above 0 are expected");
+      throw usage_error("ranksvm: expected a weight and a number of pairs above 0");
     static std::once_flag silent;
     std::call_once(silent, [] { set_print_string_function([](char const*) {}); });
   }
@@ -55,7 +55,7 @@ class ranksvm final : public learner {
     for_each_pair(pool.data, known, [&](std::size_t, std::size_t) { ++pairs; });
     if (pairs == 0) return;
 
-    std::deque<std::vector<feature_node>> rows;  // these do not move
+    std::deque<std::vector<feature_node>> rows;  // references remain valid on push_back
     std::vector<feature_node*> starts;
     std::vector<double> sides;
     std::size_t const kept = std::min(pairs, options_.max_pairs);
@@ -63,7 +63,7 @@ class ranksvm final : public learner {
     for_each_pair(pool.data, known, [&](std::size_t better, std::size_t worse) {
       if (taken * pairs > seen++ * kept) return;
       ctx.check_stop();
-      // Every other pair the other way round: one problem of two classes.
+      // Negates every other pair, to get a problem of two classes.
       bool const turned = taken++ % 2 == 1;
       rows.push_back(turned ? difference(pool.data, worse, better)
                             : difference(pool.data, better, worse));
@@ -79,7 +79,7 @@ class ranksvm final : public learner {
     how.C = options_.c;
     if (char const* const wrong = check_parameter(&all, &how)) throw usage_error(wrong);
     model* found = train(&all, &how);
-    // The first row is of class 1, so the weights point to it.
+    // The first row is of class 1, so the weights favour class 1.
     for (std::size_t f = 0; f < features_.size(); ++f)
       weights_[f] = get_decfun_coef(found, static_cast<int>(f + 1), 0) / ranges_[f];
     free_and_destroy_model(&found);
@@ -101,7 +101,7 @@ class ranksvm final : public learner {
   }
 
  private:
-  /// The features that vary in the pool, and by how much.
+  /// Finds the features that vary in the pool, and their ranges.
   void find_ranges(datasets::dataset const& data) {
     features_ = datasets::listed_features(data);
     std::vector<double> low(features_.size(), std::numeric_limits<double>::infinity());
@@ -132,7 +132,7 @@ class ranksvm final : public learner {
     features_.resize(kept);
   }
 
-  /// liblinear's row of document a less document b, columns from 1.
+  /// liblinear's row for document a minus document b, with columns from 1.
   std::vector<feature_node> difference(datasets::dataset const& data, std::size_t a,
                                        std::size_t b) const {
     std::vector<feature_node> row;
@@ -153,7 +153,7 @@ class ranksvm final : public learner {
   ranksvm_options options_;
   std::vector<std::uint32_t> features_;
   std::vector<double> ranges_;   // [features_]
-  std::vector<double> weights_;  // [features_] of a value as it is listed
+  std::vector<double> weights_;  // [features_] for unscaled values
 };
 
 }  // namespace
@@ -171,7 +171,8 @@ std::string liblinear_version() {
 }
 
 std::unique_ptr<learner> make_ranksvm(ranksvm_options const&) {
-  throw usage_error("ranksvm is not in this build, expected one with liblinear (liblinear-dev)");
+  throw usage_error(
+      "this build does not have ranksvm, expected a build with liblinear (liblinear-dev)");
 }
 #endif
 

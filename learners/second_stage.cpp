@@ -40,21 +40,24 @@ second_stage::second_stage(documents const& pool, std::span<std::size_t const> c
       states_(pool.data.size(), state::open),
       labels_(labels.begin(), labels.end()) {
   std::size_t const n = pool.data.size();
-  if (options.per_query == 0) throw usage_error("0 documents of a query, expected 1 or more");
+  if (options.per_query == 0) throw usage_error("found 0 documents of a query, expected 1 or more");
   if (options.by == strategy::committee && who_.learners.size() + who_.fixed.size() < 2)
-    throw usage_error("a committee of fewer than two members, expected two that can disagree");
+    throw usage_error("found a committee of fewer than two members, expected two or more");
   if (options.by == strategy::margin && who_.learners.empty())
-    throw usage_error("margins without a member that learns, expected one");
-  if (chosen.empty()) throw usage_error("no labelled documents, expected some to start from");
+    throw usage_error("margins need a member that learns, found none");
+  if (chosen.empty())
+    throw usage_error("found no labelled documents, expected at least one to start from");
   if (labels.size() != n || pool.items.documents != n)
-    throw usage_error(fmt::format("{} and {} of {}", counted(labels.size(), "label"),
+    throw usage_error(fmt::format("found {} and {} for {}, expected as many",
+                                  counted(labels.size(), "label"),
                                   counted(pool.items.documents, "binned document"), n));
   for (std::vector<double> const& scores : who_.fixed)
     if (scores.size() != n)
-      throw usage_error(
-          fmt::format("{} of {}", counted(scores.size(), "score"), counted(n, "document")));
+      throw usage_error(fmt::format("found {} for {}, expected as many",
+                                    counted(scores.size(), "score"), counted(n, "document")));
   for (std::size_t d : chosen) {
-    if (labels_.at(d) < 0) throw usage_error(fmt::format("document {} has no label", d));
+    if (labels_.at(d) < 0)
+      throw usage_error(fmt::format("document {} has no label, expected one", d));
     states_[d] = state::labelled;
   }
   labelled_ = chosen.size();
@@ -68,7 +71,7 @@ std::vector<std::size_t> second_stage::labelled_documents() const {
   return found;
 }
 
-/// The scores of the pool by the first `learners` members, which learn before.
+/// Fits the first `learners` members and returns their scores of the pool.
 std::vector<std::vector<double>> second_stage::votes(context const& ctx, std::size_t learners) {
   std::vector<std::size_t> const known = labelled_documents();
   std::vector<std::vector<double>> all;
@@ -79,7 +82,7 @@ std::vector<std::vector<double>> second_stage::votes(context const& ctx, std::si
   return all;
 }
 
-/// Of each query all that could be picked, best first.
+/// The candidates of each query, best first.
 std::vector<std::vector<pick>> second_stage::candidates(context const& ctx) {
   auto const& queries = pool_.data.queries;
   std::vector<std::vector<pick>> found(queries.size());
@@ -96,7 +99,7 @@ std::vector<std::vector<pick>> second_stage::candidates(context const& ctx) {
   if (options_.by == strategy::random) {
     if (!draw_) draw_.emplace(ctx.seed);
     for (std::size_t q = 0; q < queries.size(); ++q) {
-      // All are drawn, so that leaving one out changes nothing for the others.
+      // Shuffles all documents, so that excluding one does not affect the others.
       std::vector<std::size_t> documents(queries[q].size());
       std::iota(documents.begin(), documents.end(), queries[q].begin);
       shuffle(std::span(documents), *draw_);
@@ -135,7 +138,7 @@ std::vector<std::vector<pick>> second_stage::candidates(context const& ctx) {
   return found;
 }
 
-/// Wants the best candidates that are still open, as far as the budget allows.
+/// Selects the best open candidates, within the budget.
 void second_stage::fill() {
   wanted_.clear();
   std::size_t const left = options_.max_documents == 0
@@ -165,17 +168,18 @@ std::vector<pick> const& second_stage::select(context const& ctx) {
 void second_stage::leave_out(std::size_t document) {
   if (std::none_of(wanted_.begin(), wanted_.end(),
                    [&](pick const& p) { return p.document == document; }))
-    throw usage_error(fmt::format("document {} is not one that is picked now", document));
+    throw usage_error(fmt::format("document {} is not among the documents picked now", document));
   states_[document] = state::left_out;
   fill();
 }
 
 void second_stage::answer(std::span<std::int32_t const> labels) {
   if (labels.size() != wanted_.size())
-    throw usage_error(
-        fmt::format("{} of {}", counted(labels.size(), "label"), counted(wanted_.size(), "pick")));
+    throw usage_error(fmt::format("found {} for {}, expected as many",
+                                  counted(labels.size(), "label"),
+                                  counted(wanted_.size(), "pick")));
   for (std::int32_t label : labels)
-    if (label < 0) throw usage_error(fmt::format("label {}, expected 0 or more", label));
+    if (label < 0) throw usage_error(fmt::format("found label {}, expected 0 or more", label));
   if (labels.empty()) return;
   for (std::size_t i = 0; i < labels.size(); ++i) {
     std::size_t const d = wanted_[i].document;

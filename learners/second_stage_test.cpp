@@ -47,8 +47,8 @@ set made(std::string const& text) {
   return s;
 }
 
-/// Documents of up to `most` a query whose label goes with features 1 and 2, feature 3 being noise
-/// far larger than they are; some values are not listed, some missing.
+/// Up to `most` documents per query. The label depends on features 1 and 2; feature 3 is noise of a
+/// much larger scale. Some values are unlisted, some missing.
 set drawn(std::uint64_t seed, std::size_t queries, std::size_t most, double gaps = 0) {
   random_engine engine(seed);
   std::string text;
@@ -80,11 +80,12 @@ std::vector<std::uint64_t> of(std::vector<std::vector<double>> const& scores) {
 }
 
 TEST(disagreements, of_orders_worked_by_hand) {
-  // The second puts the first document last: it disagrees with the other two, they with it.
+  // The second member ranks the first document last: it disagrees with the other two, and they with
+  // it.
   EXPECT_EQ(of({{3, 2, 1}, {1, 3, 2}}), (std::vector<std::uint64_t>{2, 1, 1}));
   EXPECT_EQ(of({{3, 2, 1}, {1, 2, 3}}), (std::vector<std::uint64_t>{2, 2, 2}));
   EXPECT_EQ(of({{3, 2, 1}, {30, 20, 10}}), (std::vector<std::uint64_t>{0, 0, 0}));
-  // Who scores two documents alike has no say in their order.
+  // A member with equal scores does not count for the order.
   EXPECT_EQ(of({{3, 2, 1}, {0, 0, 0}}), (std::vector<std::uint64_t>{0, 0, 0}));
   EXPECT_EQ(of({{2, 1, 1}, {1, 1, 2}}), (std::vector<std::uint64_t>{1, 0, 1}));
   // Two against one: two pairs of members differ.
@@ -138,7 +139,7 @@ class each_learner : public testing::TestWithParam<std::string> {
   }
 };
 
-/// Of the pairs with different labels, those in the right order.
+/// The share of pairs with different labels that are ordered correctly.
 double right(set const& s, std::vector<double> const& scores) {
   double good = 0, all = 0;
   for (auto const& q : s.data.queries)
@@ -164,7 +165,7 @@ TEST_P(each_learner, orders_what_can_be_told_apart) {
   std::vector<double> const scores = member->score(ctx, shared.view());
   ASSERT_EQ(scores.size(), test.data.size());
   EXPECT_GT(right(test, scores), 0.93);
-  // Learning again forgets: with the labels turned round the order turns round.
+  // A second fit discards the first: with reversed labels the order reverses.
   std::vector<std::int32_t> turned = train.data.labels;
   for (std::int32_t& label : turned) label = 2 - label;
   member->fit(ctx, train.view(), {known, turned});
@@ -215,7 +216,7 @@ TEST_P(each_learner, takes_few_documents_and_odd_values) {
     std::vector<double> const scores = member->score(ctx, s.view());
     ASSERT_EQ(scores.size(), 4U);
     for (double x : scores) EXPECT_TRUE(std::isfinite(x));
-    // Where no pair is known the members that learn from pairs score all alike.
+    // Without a known pair, learners from pairs give all documents equal scores.
     bool const pairs = known.size() == 2 || known.size() == 4;
     if (!pairs && GetParam() != "rules") {
       EXPECT_EQ(std::set<double>(scores.begin(), scores.end()), std::set<double>{scores[0]});
@@ -260,7 +261,7 @@ members fixed(std::vector<std::vector<double>> scores) {
   return who;
 }
 
-/// Whoever can sit on a committee in this build, and one from outside.
+/// All learners of this build, and one with fixed scores.
 members everybody(set const& s) {
   members who;
   for (learner_info const& l : learners())
@@ -285,8 +286,8 @@ void answer_as(second_stage& stage, context const& ctx, set const& s) {
 }
 
 TEST(second_stage, picks_worked_by_hand) {
-  // Two queries of four documents. In the first the members differ on where document 0 belongs; in
-  // the second on where document 7 does.
+  // Two queries of four documents. In the first the members disagree about document 0, in the
+  // second about document 7.
   set const s = made(
       "0 qid:a 1:0\n1 qid:a 1:1\n0 qid:a 1:2\n1 qid:a 1:3\n"
       "0 qid:b 1:4\n1 qid:b 1:5\n0 qid:b 1:6\n1 qid:b 1:7\n");
@@ -296,10 +297,9 @@ TEST(second_stage, picks_worked_by_hand) {
   {
     second_stage stage(s.view(), start, s.data.labels, fixed(scores),
                        {.rounds = 2, .per_query = 2});
-    // Each query's first, then each query's second; documents alike in their disagreement go by
-    // their number.
+    // Each query's first, then each query's second; ties in disagreement by document number.
     EXPECT_EQ(stage.select(ctx), (std::vector<pick>{{0, 1, 3}, {7, 1, 3}, {1, 1, 1}, {4, 1, 1}}));
-    EXPECT_EQ(stage.select(ctx).size(), 4U);  // they stand
+    EXPECT_EQ(stage.select(ctx).size(), 4U);  // unchanged
     answer_as(stage, ctx, s);
     EXPECT_EQ(stage.labelled_documents(), (std::vector<std::size_t>{0, 1, 3, 4, 7}));
     EXPECT_EQ(documents_of(stage.select(ctx)), (std::vector<std::size_t>{2, 5, 6}));
@@ -308,14 +308,14 @@ TEST(second_stage, picks_worked_by_hand) {
     EXPECT_EQ(stage.rounds_done(), 2U);
     EXPECT_EQ(stage.picks().size(), 7U);
   }
-  {  // a budget counts the start
+  {  // the budget includes the initial documents
     second_stage stage(s.view(), start, s.data.labels, fixed(scores),
                        {.per_query = 2, .max_documents = 4});
     EXPECT_EQ(documents_of(stage.select(ctx)), (std::vector<std::size_t>{0, 7, 1}));
     answer_as(stage, ctx, s);
     EXPECT_TRUE(stage.select(ctx).empty());
   }
-  {  // left out from the start, and when it is picked: the next one takes its place
+  {  // left out from the start, or when selected: the next one replaces it
     std::vector<std::size_t> const out{0};
     second_stage stage(s.view(), start, s.data.labels, fixed(scores), {.per_query = 1}, out);
     EXPECT_EQ(documents_of(stage.select(ctx)), (std::vector<std::size_t>{1, 7}));
@@ -328,7 +328,7 @@ TEST(second_stage, picks_worked_by_hand) {
     EXPECT_EQ(stage.labels()[1], 5);
     EXPECT_EQ(documents_of(stage.select(ctx)), (std::vector<std::size_t>{2, 5}));
     EXPECT_EQ(stage.picks(), (std::vector<pick>{{1, 1, 1}, {4, 1, 1}}));
-    for (std::size_t d : {2, 5, 6}) stage.leave_out(d);  // all that are left
+    for (std::size_t d : {2, 5, 6}) stage.leave_out(d);  // all remaining ones
     EXPECT_TRUE(stage.select(ctx).empty());
   }
 }

@@ -16,14 +16,14 @@ namespace rulerank::inline v0::learners {
 
 namespace {
 
-constexpr std::size_t most_trees = 300;  // of a trial, which stops where the validation set says
+constexpr std::size_t most_trees = 300;  // limit for a trial; the validation set chooses the number
 
-/// The end of the name of a trial that has fewer.
+/// Suffix of a trial's name if it has fewer trees.
 std::string trees_in_words(std::size_t trees) {
   return trees == most_trees ? std::string() : fmt::format(", {} trees", trees);
 }
 
-// Our ranker
+// Our ranker.
 
 trial rules_trial(datasets::binning method, std::uint32_t size, double weight, double smoothing) {
   trial t;
@@ -38,7 +38,7 @@ trial rules_trial(datasets::binning method, std::uint32_t size, double weight, d
   return t;
 }
 
-/// Leaves out of the trials the one that is the defaults: they are tried anyway.
+/// Removes the defaults from the trials, because they are tried anyway.
 void drop_defaults(system& s) {
   std::erase_if(s.trials, [&](trial const& t) { return t.name == s.defaults.name; });
 }
@@ -56,7 +56,7 @@ system rules_system(system_options const&) {
   return s;
 }
 
-// Our members of models, one or several
+// Our kinds of members, alone or combined.
 
 l2r::recipe rules_like(std::uint32_t size, double weight, double smoothing) {
   l2r::rules_recipe how;
@@ -95,11 +95,11 @@ std::string words_of(l2r::joint_recipe const& how) {
   return fmt::format("at most {} pairs of features", how.options.max_pairs);
 }
 
-/// All members by cuts of one method.
+/// A trial whose members all use cuts of one method.
 trial members_trial(datasets::binning method, std::vector<l2r::recipe> const& recipes) {
   trial t;
   t.method = method;
-  bool items = false;  // a member has some
+  bool items = false;  // a member uses items
   std::vector<std::string> parts;
   for (l2r::recipe const& one : recipes) {
     items = items || !std::holds_alternative<l2r::linear_recipe>(one);
@@ -132,7 +132,7 @@ system scorecard_system(system_options const&) {
 }
 
 system linear_system(system_options const&) {
-  constexpr auto any = datasets::binning::tube;  // it has no items
+  constexpr auto any = datasets::binning::tube;  // unused: it has no items
   system s{"linear", {}, members_trial(any, {linear_like(l2r::linear_options{}.strength)}), {}};
   for (double const strength : {0.0, 0.1, 0.3, 1.0, 3.0, 5.0, 20.0, 30.0, 50.0, 100.0, 200.0, 300.0,
                                 500.0, 1e3, 2e3, 3e3, 1e4, 3e4, 1e5})
@@ -146,7 +146,7 @@ system members_system(system_options const&) {
   l2r::recipe const card = card_like({});
   l2r::recipe const smooth_pairs = card_like({l2r::card_loss::pair, 1e-3, 10});
   l2r::recipe const smooth_points = card_like({l2r::card_loss::point, 1e-3, 100});
-  l2r::recipe const linear = linear_like(0);  // cross-fitted
+  l2r::recipe const linear = linear_like(0);  // chosen by cross-fitting
   system s{"members",
            {},
            members_trial(datasets::binning::tube,
@@ -176,7 +176,7 @@ system recommended_system(system_options const&) {
           {}};
 }
 
-/// A ranker whose labels choose its settings.
+/// A ranker that chooses its own settings from the labels.
 system own_choice(std::string name, l2r::recipe const& how) {
   return {std::move(name),
           {},
@@ -216,7 +216,7 @@ trial lightgbm_trial(lightgbm_library const& library, lightgbm_options options) 
   return t;
 }
 
-/// The library for the system of that name.
+/// The library for the named system.
 lightgbm_library lightgbm_for(std::string_view name, system_options const& options) {
   std::string const path = options.lightgbm.empty() ? find_lightgbm() : options.lightgbm;
   if (path.empty())
@@ -257,7 +257,7 @@ trial ilmart_trial(lightgbm_library const& library, ilmart_options options) {
 }
 
 system ilmart_system(system_options const& options) {
-  constexpr std::size_t pairs = 50;  // as the authors' program
+  constexpr std::size_t pairs = 50;  // as in the authors' program
   lightgbm_library const library = lightgbm_for("ilmart", options);
   system s{"ilmart", library.version(), ilmart_trial(library, {{}, pairs, 100, 0}), {}};
   auto const add = [&](std::size_t of, int leaves, int least, double rate) {
@@ -301,7 +301,7 @@ system xgboost_system(system_options const&) {
 
 // Linear rank SVM
 
-/// A learner by the options.
+/// Makes a learner from options.
 using make_svm = std::unique_ptr<learner> (*)(ranksvm_options const&);
 
 trial ranksvm_trial(make_svm make, double c) {
@@ -334,7 +334,7 @@ system ranksvm_zscore_system(system_options const&) {
 
 struct system_entry {
   std::string_view name;
-  std::string_view needs;  ///< a member of the committee, whose library it takes; or empty
+  std::string_view needs;  ///< the learner whose library it needs; may be empty
   system (*make)(system_options const&);
 };
 
@@ -370,7 +370,7 @@ system make_system(std::string_view name, system_options const& options) {
   for (learner_info const& l : learners())
     if (l.name == at->needs && !l.available)
       throw usage_error(
-          fmt::format("{} is not in this build, expected one with {}", name, l.library));
+          fmt::format("this build does not have {}, expected a build with {}", name, l.library));
   return at->make(options);
 }
 

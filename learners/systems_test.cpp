@@ -42,8 +42,8 @@ struct drawn_set {
   documents view() const { return {data, items, cuts}; }
 };
 
-/// Documents of twenty a query whose label goes with features 1 and 2, feature 3 being noise; a
-/// share `gaps` of the values are missing.
+/// Twenty documents per query. The label depends on features 1 and 2; feature 3 is noise; a share
+/// `gaps` of the values is missing.
 std::string drawn_text(std::uint64_t seed, std::size_t queries, double gaps) {
   random_engine engine(seed);
   std::string text;
@@ -59,7 +59,7 @@ std::string drawn_text(std::uint64_t seed, std::size_t queries, double gaps) {
   return text;
 }
 
-/// A training and a test set, both by the cuts of the training set.
+/// A training and a test set, both binned by the training set's cuts.
 struct drawn_sets {
   explicit drawn_sets(double gaps = 0,
                       datasets::normalization norm = datasets::normalization::none) {
@@ -78,7 +78,7 @@ struct drawn_sets {
   }
 
   learners::labelled labelled() const { return {known, train.data.labels}; }
-  /// The training documents, those that are not known without a label.
+  /// The training documents, with only the known labels.
   datasets::dataset pool() const {
     datasets::dataset all = train.data;
     for (std::size_t d = 0; d < all.size(); ++d)
@@ -90,7 +90,7 @@ struct drawn_sets {
   std::vector<std::size_t> known;
 };
 
-/// Of the pairs with different labels, those in the right order.
+/// The share of pairs with different labels that are ordered correctly.
 double right(datasets::dataset const& data, std::vector<double> const& scores) {
   double good = 0, all = 0;
   for (auto const& q : data.queries)
@@ -103,7 +103,7 @@ double right(datasets::dataset const& data, std::vector<double> const& scores) {
   return good / all;
 }
 
-/// Where LightGBM is: $RULERANK_LIGHTGBM, an installed package, or that of python3; else empty.
+/// LightGBM's path: $RULERANK_LIGHTGBM, an installed package, or that of python3; else empty.
 std::string lightgbm_here() {
   if (char const* const path = std::getenv("RULERANK_LIGHTGBM")) return path;
   if (std::string path = find_lightgbm(); !path.empty()) return path;
@@ -156,7 +156,7 @@ TEST_P(each_system, orders_what_can_be_told_apart_by_every_trial) {
     learner->fit(ctx, sets.train.view(), sets.labelled());
     std::vector<double> const scores = learner->score(ctx, sets.test.view());
     ASSERT_EQ(scores.size(), sets.test.data.size());
-    // One feature is half of what the label goes with.
+    // One feature determines half of the label.
     EXPECT_GT(right(sets.test.data, scores), what.name == "feature" ? 0.7 : 0.9) << t.name;
   }
 }
@@ -266,7 +266,7 @@ documents without_items(datasets::dataset const& data) {
 
 TEST(zscore_ranksvm, sees_z_scores_and_which_values_are_missing) {
   if (!learners()[1].available) GTEST_SKIP() << "needs a build with liblinear";
-  // Of each query one document misses feature 1 and is the relevant one; feature 2 says nothing.
+  // In each query the only relevant document misses feature 1; feature 2 is uninformative.
   std::string lines;
   for (int q = 1; q <= 12; ++q)
     lines += fmt::format("1 qid:{0} 1:nan 2:{1}\n0 qid:{0} 1:-3 2:5\n0 qid:{0} 1:3 2:{2}\n", q,
@@ -276,8 +276,7 @@ TEST(zscore_ranksvm, sees_z_scores_and_which_values_are_missing) {
   std::iota(all.begin(), all.end(), std::size_t{0});
   auto const learner = make_zscore_ranksvm({});
   learner->fit({}, without_items(pool), {all, pool.labels});
-  // Another unit and another beginning in each query: the same z-scores. Feature 7 is not the
-  // pool's.
+  // Another unit and offset in each query give the same z-scores. Feature 7 is not in the pool.
   datasets::dataset const test =
       datasets::parse_dataset({},
                               "0 qid:1 1:0.1 2:5\n0 qid:1 1:nan 2:5 7:9\n0 qid:1 1:0.2 2:5\n"
@@ -301,7 +300,7 @@ TEST(zscore_ranksvm, takes_missing_values_as_the_pool_s_cuts_do) {
   cuts->options.missing = datasets::missing_values::none;
   auto const learner = make_zscore_ranksvm({});
   learner->fit({}, {pool, none, cuts}, {all, pool.labels});
-  // Nothing tells the documents apart but that a value is missing.
+  // The documents differ only in the missing value.
   auto const scores = learner->score({}, {pool, none, cuts});
   EXPECT_NEAR(scores[0], (scores[1] + scores[2]) / 2, 1e-9);
   learner->fit({}, without_items(pool), {all, pool.labels});
@@ -345,7 +344,7 @@ TEST(members, learn_from_values_that_are_normalized_within_whole_queries) {
     l2r::scorecard const card =
         l2r::fit_scorecard(ctx, {part.queries, datasets::subset(sets.train.items, sets.known)}, {});
     EXPECT_EQ(learner->score(ctx, sets.test.view()), l2r::score(ctx, card, sets.test.items));
-    // By the raw documents, which are normalized when they are ranked, together with another kind.
+    // Raw documents, normalized when ranked, together with a member of another kind.
     auto const both = make_members_learner({l2r::scorecard_recipe{}, l2r::linear_recipe{}});
     both->fit(ctx, sets.train.view(), sets.labelled());
     EXPECT_GT(right(sets.test.data, both->score(ctx, sets.test.view())), 0.9);
@@ -359,7 +358,7 @@ TEST(recommended, is_a_model_of_the_recommended_members_with_cuts_of_the_pool) {
   learner->fit(ctx, sets.train.view(), sets.labelled());
   l2r::label_counts const labels = l2r::count_labels(sets.pool());
   ASSERT_EQ(labels.documents, sets.known.size());
-  // Its cuts are of all documents of the pool.
+  // Its cuts use all documents of the pool.
   l2r::model const fitted = l2r::fit(ctx, sets.pool(), l2r::recommend(labels).recipes);
   EXPECT_EQ(learner->score(ctx, sets.test.view()),
             l2r::scorer(ctx, fitted).score(ctx, sets.test.data).scores);
@@ -380,7 +379,7 @@ TEST(members, without_recipes_cuts_or_values) {
   EXPECT_EQ(scores, std::vector<double>(sets.test.data.size()));
 }
 
-/// The message of the error that LightGBM's library at a path makes.
+/// The error message for the library at a path.
 std::string refusal(std::string const& path) {
   return message_of([&] { make_system("lightgbm", {.lightgbm = path}); });
 }
@@ -393,7 +392,7 @@ TEST(lightgbm, libraries_that_are_none) {
   std::ofstream(path) << "no library";
   EXPECT_TRUE(refusal(path.string()).starts_with(path.string() + ": cannot be loaded: "));
   std::filesystem::remove(path);
-  // One that was cut short, in its middle or in its last table, is not mapped.
+  // A file truncated in the middle or in its last table is not mapped.
   std::ifstream whole("/proc/self/exe", std::ios::binary);
   std::string const bytes{std::istreambuf_iterator<char>(whole), {}};
   for (std::size_t const size : {std::size_t{200}, bytes.size() / 2, bytes.size() - 100}) {
@@ -405,7 +404,7 @@ TEST(lightgbm, libraries_that_are_none) {
   std::ofstream(path, std::ios::binary) << bytes.substr(0, 20);
   EXPECT_TRUE(refusal(path.string()).starts_with(path.string() + ": cannot be loaded: "));
   std::filesystem::remove(path);
-  // A library, but another one.
+  // A library other than LightGBM.
   EXPECT_EQ(refusal("libm.so.6"),
             "libm.so.6: found no function LGBM_GetLastError, expected LightGBM 4");
 }
@@ -461,8 +460,8 @@ TEST(lightgbm, says_its_version_and_its_errors) {
   EXPECT_THROW(library.make({.leaves = 1}), usage_error);
 }
 
-/// Scores of points of a grid by what a learner learnt from documents whose label is a function of
-/// two of three features that is no sum of functions of one.
+/// Scores on a grid after learning from documents whose label is a function of two of three
+/// features that is not a sum of functions of one feature.
 struct learnt_by_ilmart {
   explicit learnt_by_ilmart(ilmart_options const& options) {
     context const ctx = with_threads(1);
@@ -485,7 +484,7 @@ struct learnt_by_ilmart {
                                         fmt::format("0 qid:1 1:{} 2:{} 3:{}\n", x, y, z), "one");
     return learner->score(with_threads(1), one.view()).at(0);
   }
-  /// 0 for a score that is a sum of a function of two features' first and one of their second.
+  /// 0 if the score is a sum of a function of the first feature and one of the second.
   double together(int a, int b) const {
     double corners[2][2];
     for (int const i : {0, 1})

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-// A rank SVM that is given the features as users of one prepare them.
+// A rank SVM on z-scored features, as its users usually prepare them.
 namespace rulerank::inline v0::learners {
 
 namespace {
@@ -29,7 +29,8 @@ class zscore_ranksvm final : public learner {
   }
 
  private:
-  /// Of the k-th feature of the pool two: 2 k + 1, the z-score, and 2 k + 2, whether it misses.
+  /// The k-th feature of the pool becomes two: 2 k + 1, its z-score, and 2 k + 2, whether it is
+  /// missing.
   datasets::dataset prepared(context const& ctx, datasets::dataset const& documents) const {
     datasets::dataset const data = datasets::normalize(
         ctx, documents, datasets::normalization::query_zscore, reading_.missing, reading_.unlisted);

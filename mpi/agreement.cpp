@@ -13,15 +13,15 @@ namespace rulerank::inline v0::mpi {
 
 namespace {
 
-/// Ranks have compared their inputs, of an index its header: what is wrong in those is no rank's
-/// own.
+/// Wrong usage or bad input in a dealt task. All ranks have compared their inputs (of an index, its
+/// header), so such a failure does not depend on the rank.
 bool is_of_input(failure const& one) {
   constexpr int wrong_usage = 2, bad_input = 3;
   return one.task && (one.code == wrong_usage || one.code == bad_input);
 }
 
-/// Behind the code and the message, which ranks of all versions write and read: that their versions
-/// differ is told so.
+/// Separates the task from the code and message. Ranks of any version can read the first two, so a
+/// job with mixed versions can report that mixture.
 constexpr char before_task = '\0';
 
 failure failure_in(std::string const& text) {

@@ -6,23 +6,24 @@
 #include <string_view>
 #include <vector>
 
-// Threads: functions may be called from any number of threads at once, but those that take
-// a communicator, which is one thread's.
+// Threads: several threads may call these functions at once, except those that take a communicator:
+// only its own thread may call them.
 namespace rulerank::inline v0::mpi {
 
-/// The failures of all ranks as one (communicator::fail). `of_ranks`: of each rank the text that
-/// `text_of` gives, or nothing for one that did not fail; one did.
+/// Merges the failures of all ranks into one (communicator::fail). `of_ranks` holds, by rank, the
+/// result of `text_of`, or an empty text for a rank that did not fail. At least one rank failed.
 failure agreed_failure(std::vector<std::string> const& of_ranks);
 std::string text_of(failure const& one);
 
-/// Throws `usage_error` on all ranks where `mine` is another on one of them, naming the first such
-/// rank and both values: "--seed: found 'B' on rank 2 and 'A' on rank 0, expected the same".
+/// Throws `usage_error` on all ranks if `mine` differs between ranks. The message names the first
+/// rank that differs from rank 0 and both values: "--seed: found 'B' on rank 2 and 'A' on rank 0,
+/// expected the same".
 void expect_same(communicator const& ranks, std::string_view what, std::string_view mine);
-/// The same of values that were gathered.
+/// Checks values that were already gathered, by rank.
 void expect_same(std::string_view what, std::vector<std::string> const& of_ranks);
 
-/// Whether all ranks are on one machine and find the same regular file there, not a copy of it. All
-/// call it together.
+/// Returns whether all ranks run on one machine and `path` is one regular file there (the same
+/// device and inode, not a copy). Collective: every rank calls it.
 bool find_one_file(communicator const& ranks, std::string const& path);
 
 }  // namespace rulerank::mpi

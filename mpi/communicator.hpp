@@ -12,24 +12,25 @@
 #include <utility>
 #include <vector>
 
-// Threads: one thread of a process, the one that made the communicator, uses it.
+// Threads: only the thread that made the communicator may use it.
 namespace rulerank::inline v0::mpi {
 
-/// What ends a job: the program's exit code and the message.
+/// The failure that ends a job: the program's exit code and the message.
 struct failure {
   int code = 1;
   std::string message;
-  /// Of those that were dealt, the one in which it was met.
+  /// The dealt task that failed; empty if no dealt task failed.
   std::optional<std::size_t> task = std::nullopt;
 };
 
-/// What a rank has been told by `gather`: how often, and bytes, its own among them.
+/// The data that this rank received in `gather`: the number of exchanges, and bytes including its
+/// own.
 struct traffic {
   std::uint64_t exchanges = 0;
   std::uint64_t bytes = 0;
 };
 
-/// Another rank has failed, and all ranks agree on what it said.
+/// Another rank has failed. Every rank throws it with the failure that all ranks agreed on.
 class job_failed : public std::exception {
  public:
   explicit job_failed(failure agreed) : agreed_(std::move(agreed)) {}
@@ -43,46 +44,48 @@ class job_failed : public std::exception {
 class heartbeat;
 class task_dealer;
 
-/// The processes that mpirun, or another launcher of MPI, started together. A process that none
-/// started is the one rank of a job of its own, and MPI is not begun.
+/// The processes that mpirun or another MPI launcher started together. A process without a launcher
+/// is rank 0 of 1, and MPI is not initialized.
 ///
-/// Every rank runs the same program on the same inputs, and meets the others in the same calls of
-/// `gather` in the same order. A rank that cannot go on calls `fail` in place of its next `gather`,
-/// so that no rank waits for one that has failed. One that dies is its launcher's to report: mpirun
-/// ends the job; one that stalls is found by the heartbeat.
+/// Every rank runs the same program on the same inputs and makes the same calls of `gather` in the
+/// same order. A rank that cannot go on calls `fail` in place of its next `gather`, so no rank
+/// waits for a failed one. If a rank dies, mpirun ends the job. If a rank stalls, the heartbeat
+/// detects it.
 class communicator final : public process_group {
  public:
-  /// Throws `usage_error` where the process is one of several ranks and the build has no MPI.
+  /// Throws `usage_error` if the process is one of several ranks and the build has no MPI.
   communicator();
   ~communicator() override;  // NOLINT(performance-trivially-destructible): with MPI it ends MPI
   communicator(communicator const&) = delete;
   communicator& operator=(communicator const&) = delete;
 
-  /// The first one, 0, writes outputs and messages.
+  /// Rank 0 writes the outputs and messages.
   int rank() const noexcept override { return rank_; }
   int size() const noexcept override { return size_; }
-  /// Of the ranks on this rank's machine: how many there are, and how many come before it.
+  /// The number of ranks on this machine, and this rank's number among them.
   int size_here() const noexcept { return size_here_; }
   int rank_here() const noexcept { return rank_here_; }
 
-  /// Throws `job_failed` on all ranks where one failed.
+  /// Returns the bytes of all ranks, by rank. Throws `job_failed` on all ranks if one failed.
   std::vector<std::string> gather(std::string_view mine) const override;
-  /// A rank that fails gets no further task, nor do the others; they throw `job_failed`. As tasks
-  /// are dealt in rising order, the first of those that would fail is among those that did. The
-  /// first rank deals from a thread of its own while it works, where MPI has MPI_THREAD_MULTIPLE;
-  /// elsewhere the tasks are shared out evenly before.
+  /// Deals tasks in ascending order. After a failure, no rank gets another task, and the other
+  /// ranks throw `job_failed`. The lowest task that would fail is therefore always among the tasks
+  /// that did. With MPI_THREAD_MULTIPLE, rank 0 deals from a separate thread while it works.
+  /// Without it, the tasks are divided evenly in advance.
   std::vector<std::string> deal(std::size_t tasks, task_fn const& task,
                                 keep_fn const& keep) const override;
-  /// Waits until all ranks are here. Throws as `gather` does.
+  /// Waits for all ranks. Throws `job_failed` as `gather` does.
   void meet() const { gather({}); }
-  /// For the rank that failed. What all ranks agree on: wrong usage or bad input (codes 2 and 3)
-  /// that the first of the dealt tasks met, which one process would have met too, and else the
-  /// failure of the lowest rank that failed, its number before the message unless all ranks failed
-  /// alike. To be called once; nothing may be gathered afterwards.
+  /// Called by a rank that failed; returns the failure that all ranks agree on. If dealt tasks
+  /// failed with wrong usage or bad input (codes 2 and 3), the lowest such task decides, because a
+  /// single process would fail there too. Otherwise the lowest failed rank decides, and the message
+  /// begins with its number unless all ranks failed alike. To be called once; no `gather` may
+  /// follow.
   failure fail(failure const& own) const;
   traffic exchanged() const noexcept { return exchanged_; }
-  /// Whether this rank has ended the job because another one stalled, or is the one that stalled
-  /// and hears of it when it goes on; why has been said. For any thread, at any time.
+  /// Stop is requested if this rank has ended the job because another rank stalled, or if this rank
+  /// stalled itself and learns of it when it resumes. The reason has already been printed. Any
+  /// thread may call it at any time.
   std::stop_token gave_up() const;
 
  private:
@@ -91,14 +94,14 @@ class communicator final : public process_group {
   int rank_here_ = 0;
   int size_here_ = 1;
   mutable traffic exchanged_;
-  mutable std::optional<std::size_t> failed_task_;  // the dealt one that threw here
-  // Of several ranks, in a build with MPI, where any thread may use it:
-  [[maybe_unused]] int limit_ = 0;  // seconds in which a rank must be heard of
+  mutable std::optional<std::size_t> failed_task_;  // the task whose exception this rank threw
+  // Used with several ranks in a build with MPI; safe from any thread:
+  [[maybe_unused]] int limit_ = 0;  // a rank is lost after so many seconds without a sign
   std::shared_ptr<heartbeat> heartbeat_;
   std::shared_ptr<task_dealer> dealer_;
 };
 
-/// What the build has of MPI: the version of its interface, or "none".
+/// The MPI version that the build supports, or "none".
 std::string mpi_name();
 
 }  // namespace rulerank::mpi

@@ -1,4 +1,4 @@
-// A build without MPI.
+// The implementation for a build without MPI.
 #include "core/error.hpp"
 #include "mpi/agreement.hpp"
 #include "mpi/communicator.hpp"
@@ -10,13 +10,13 @@
 namespace rulerank::inline v0::mpi {
 
 communicator::communicator() {
-  // As Open MPI's mpirun names it, and launchers of PMI such as Slurm's srun --mpi=pmi2.
+  // Set by Open MPI's mpirun, and by PMI launchers such as Slurm's srun --mpi=pmi2.
   for (char const* const name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"})
     if (char const* const ranks = std::getenv(name);
         ranks != nullptr && std::string_view(ranks) != "1")
       throw usage_error(
-          fmt::format("started as one of {} MPI ranks, and this build has no MPI; expected one "
-                      "process, or a build with RULERANK_MPI=ON",
+          fmt::format("started as one of {} MPI ranks, but this build has no MPI; start one "
+                      "process, or build with RULERANK_MPI=ON",
                       ranks));
 }
 communicator::~communicator() = default;

@@ -1,6 +1,7 @@
-// All over one exchange: the ranks tell each other how many bytes each of them has, or that it
-// failed, and the bytes where they are few; else, once all have said that they have space for them,
-// each rank's bytes are broadcast behind it, in pieces whose length fits MPI's int.
+// Every collective call is one exchange. Each rank announces the size of its bytes, or that it
+// failed, together with the bytes if they are few. Otherwise the ranks confirm that they have
+// allocated memory, and then broadcast their bytes one rank after the other, in pieces whose length
+// fits MPI's int.
 #include "mpi/agreement.hpp"
 #include "mpi/communicator.hpp"
 #include "mpi/heartbeat.hpp"
@@ -23,15 +24,15 @@ namespace {
 constexpr std::int64_t failed = -1;
 constexpr std::size_t most_bytes_a_message = std::size_t{1} << 30;
 
-/// Of mpirun of Open MPI, and of launchers of PMIx and PMI such as Slurm's srun. A job of one rank
-/// needs no MPI, whose start takes longer than many a run of the program.
+/// Checks the variables that Open MPI's mpirun and launchers of PMIx and PMI (Slurm's srun) set. A
+/// job of one rank does not need MPI, which takes longer to start than many runs of the program.
 bool is_launched() {
   if (char const* const ranks = std::getenv("OMPI_COMM_WORLD_SIZE"))
     return std::string_view(ranks) != "1";
   return std::getenv("PMIX_RANK") != nullptr || std::getenv("PMI_RANK") != nullptr;
 }
 
-/// What a rank tells first: the size of what it has, and all of it where it fits.
+/// The first message of a rank: the size of its bytes, and the bytes themselves if they fit.
 struct announcement {
   std::int64_t size = 0;
   std::array<char, 56> few{};
@@ -58,7 +59,8 @@ std::vector<std::string> space_for(announcements const& told) {
   return parts;
 }
 
-/// Into the space for it. Nothing is thrown, as the other ranks wait in the same broadcasts.
+/// Receives into allocated memory. Must not throw, because the other ranks wait in the same
+/// broadcasts.
 void broadcast_all(announcements const& told, int rank, std::string_view mine,
                    std::vector<std::string>& parts) noexcept {
   for (std::size_t r = 0; r < parts.size(); ++r) {
@@ -76,7 +78,7 @@ void broadcast_all(announcements const& told, int rank, std::string_view mine,
   }
 }
 
-/// Of a rank that failed, `mine` is its failure, else empty.
+/// `mine` is the failure of this rank, or empty if it did not fail.
 failure settle(int ranks, int rank, std::string const& mine) {
   auto const told = announce(ranks, std::ssize(mine), mine);
   auto parts = space_for(told);
@@ -84,7 +86,7 @@ failure settle(int ranks, int rank, std::string const& mine) {
   return agreed_failure(parts);
 }
 
-/// Throws `job_failed` where a rank announced that it did.
+/// Throws `job_failed` if a rank announced a failure.
 announcements announce_or_fail(int ranks, int rank, std::string_view mine) {
   auto told = announce(ranks, std::ssize(mine), mine);
   if (std::ranges::count(told, failed, &announcement::size) > 0)
@@ -97,7 +99,7 @@ announcements announce_or_fail(int ranks, int rank, std::string_view mine) {
 communicator::communicator() {
   if (!is_launched()) return;
   limit_ = heartbeat_limit();
-  // Machines may be slow to start a rank.
+  // Some machines start ranks slowly.
   time_limit const starts(4 * limit_, "MPI has not started on all ranks");
   int provided = 0;
   MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided);
@@ -152,7 +154,7 @@ std::vector<std::string> communicator::deal(std::size_t tasks, task_fn const& ta
     return value_from_first(*this, [&] { return mine; });
   }
   meet_with_the_same();
-  // Task t is the rank's t modulo their number.
+  // Task t belongs to rank t modulo the number of ranks.
   auto const ranks = static_cast<std::size_t>(size_);
   std::vector<std::string> mine;
   for (auto t = static_cast<std::size_t>(rank_); t < tasks; t += ranks) mine.push_back(noted(t));

@@ -5,26 +5,26 @@
 #include <string_view>
 #include <thread>
 
-// Threads: the one that uses the communicator makes and destroys it.
+// Threads: only the thread that uses the communicator makes and destroys these objects.
 namespace rulerank::inline v0::mpi {
 
-/// Finds ranks that stall: that are stopped, that wait for memory or a disk with all their threads,
-/// whose machine hangs or is behind a link that is cut. A thread of each rank tells the first rank
-/// each second that it runs, and the first rank's tells the others. Where nothing is heard of a
-/// rank for the time limit, the job ends with a message that names it and its machine. A rank that
-/// computes for long is heard of, because its thread runs.
+/// Detects stalled ranks: stopped processes, processes whose threads all wait for memory or a disk,
+/// hung machines, cut links. Every second, a thread of each rank sends a sign to rank 0, and that
+/// of rank 0 sends one to all others. If no sign of a rank arrives within the time limit, the job
+/// ends with a message that names the rank and its machine. A rank that computes for long still
+/// sends signs, because the thread keeps running.
 ///
-/// A whole job that is suspended and resumed goes on: silence is counted in the listener's own
-/// time.
+/// A job may be suspended and resumed as a whole: silence is measured in ticks of the listener's
+/// thread, not in wall time.
 class heartbeat {
  public:
-  /// For all ranks together, after MPI_Init_thread with MPI_THREAD_MULTIPLE. `limit`: seconds.
+  /// Collective, after MPI_Init_thread with MPI_THREAD_MULTIPLE. `limit`: seconds.
   explicit heartbeat(int limit);
-  /// For all ranks together, before MPI_Finalize.
+  /// Collective, before MPI_Finalize.
   ~heartbeat();
   heartbeat(heartbeat const&) = delete;
   heartbeat& operator=(heartbeat const&) = delete;
-  /// Of communicator::gave_up.
+  /// The token that communicator::gave_up returns.
   std::stop_token gave_up() const;
 
  private:
@@ -32,21 +32,21 @@ class heartbeat {
   std::unique_ptr<watch> watch_;
 };
 
-/// Ends the process where what it stands around takes longer than `seconds`, 0: never. For MPI's
-/// own start and end, in which no rank hears of another: `mpirun` then ends the job. Ranks wait a
-/// second more each, so that one says so before the others. Time while the job is suspended does
-/// not count.
+/// Ends the process if the object lives longer than `seconds` (0: no limit). It guards MPI's own
+/// start and end, when ranks cannot hear each other; mpirun then ends the job. Rank r waits r
+/// seconds longer, so only one rank prints the message. Time in which the job is suspended does not
+/// count.
 class time_limit {
  public:
-  /// `what`: "MPI has not started on all ranks".
+  /// `what` begins the message, such as "MPI has not started on all ranks".
   time_limit(int seconds, std::string_view what);
 
  private:
   std::jthread thread_;
 };
 
-/// The seconds that RULERANK_RANK_TIMEOUT says, or 30; 0: no limit. Throws `usage_error` where it
-/// is no whole number from 0 to 86,400.
+/// Returns the seconds in RULERANK_RANK_TIMEOUT, 30 if it is not set; 0: no limit. Throws
+/// `usage_error` unless the value is an integer from 0 to 86,400.
 int heartbeat_limit();
 
 }  // namespace rulerank::mpi

@@ -22,11 +22,11 @@ namespace {
 
 constexpr int ticks_a_second = 10;
 constexpr int longest_limit = 86'400;
-/// Messages between ranks: they run, or the sender gave the job up and has said so.
+/// Messages between ranks: `alive`, or the sender ends the job and has printed the reason.
 constexpr int alive = 0;
 constexpr int given_up = 1;
 
-/// The names of the machines, by rank.
+/// Returns the names of the machines, by rank.
 std::vector<std::string> machines(MPI_Comm ranks, int size) {
   std::array<char, MPI_MAX_PROCESSOR_NAME> mine{};
   int length = 0;
@@ -42,7 +42,7 @@ std::vector<std::string> machines(MPI_Comm ranks, int size) {
 
 }  // namespace
 
-/// What one rank knows of those that it watches: the first rank of all others, they of the first.
+/// The peers that a rank watches: rank 0 watches all others, which watch rank 0.
 class heartbeat::watch {
  public:
   explicit watch(int limit) : limit_(limit) {
@@ -59,10 +59,10 @@ class heartbeat::watch {
   }
 
   ~watch() {
-    MPI_Barrier(ranks_);  // nobody falls silent before all have come here
+    MPI_Barrier(ranks_);  // No rank falls silent before all are here.
     thread_.request_stop();
     thread_.join();
-    // No message may be under way when MPI ends.
+    // MPI must not end while a message is in transit.
     time_limit const ends(limit_, "MPI has not ended on all ranks");
     std::vector<int> to_receive(machines_.size());
     MPI_Alltoall(sent_.data(), 1, MPI_INT, to_receive.data(), 1, MPI_INT, ranks_);
@@ -96,7 +96,7 @@ class heartbeat::watch {
     }
   }
 
-  /// Not where the last sign is still under way, to a rank that takes none.
+  /// Skips a peer that has not yet received the last sign.
   void send(peer& other) {
     int done = 0;
     MPI_Test(&other.sending, &done, MPI_STATUS_IGNORE);
@@ -109,7 +109,7 @@ class heartbeat::watch {
     ++other.silent_ticks;
     for (; has_sent(other.rank, alive); other.silent_ticks = 0) receive(other.rank);
     if (has_sent(MPI_ANY_SOURCE, given_up)) gave_up_.request_stop();
-    // Of the ranks that miss the first, one says so before the others.
+    // If several ranks miss rank 0, only the lowest prints the message.
     if (other.silent_ticks > (limit_ + rank_) * ticks_a_second) end_job(other);
   }
 
@@ -124,22 +124,22 @@ class heartbeat::watch {
     ++received_[static_cast<std::size_t>(from)];
   }
 
-  /// One rank says why: mpirun may take longer to end the others than they wait for the one that is
-  /// lost, or for this one, whose thread waits for mpirun. mpirun also lets a rank that is stopped
-  /// go on before it ends it.
+  /// Only one rank prints the reason. The others may wait longer than mpirun takes to end them,
+  /// because mpirun may be slow and because this rank's thread waits for mpirun. mpirun also
+  /// resumes a stopped rank before it ends that rank.
   void end_job(peer const& lost) {
     bool const is_told = gave_up_.stop_requested();
     gave_up_.request_stop();
     if (!is_told && !lower_rank_gives_up())
-      fmt::print(
-          stderr,
-          "rulerank: error: rank {} on {}: nothing heard for {} s, expected a sign each second\n",
-          lost.rank, machines_[lost.index()], limit_);
+      fmt::print(stderr,
+                 "rulerank: error: rank {} on {}: no message for {} s, expected one each second\n",
+                 lost.rank, machines_[lost.index()], limit_);
     std::fflush(stderr);
     MPI_Abort(MPI_COMM_WORLD, 1);
   }
 
-  /// Tells all ranks that this one gives up, and whether a lower one does at the same time.
+  /// Notifies all ranks that this rank ends the job; returns whether a lower rank does so at the
+  /// same time.
   bool lower_rank_gives_up() const {
     int const ranks = static_cast<int>(machines_.size());
     for (int other = 0; other < ranks; ++other) {
@@ -165,7 +165,7 @@ class heartbeat::watch {
 
 time_limit::time_limit(int seconds, std::string_view what) {
   if (seconds == 0) return;
-  // Open MPI's launcher says it before MPI has begun.
+  // Open MPI's launcher sets the rank before MPI is initialized.
   int rank = 0;
   if (char const* const told = std::getenv("OMPI_COMM_WORLD_RANK"); told != nullptr)
     std::from_chars(told, told + std::string_view(told).size(), rank);

@@ -1,7 +1,7 @@
 #include "core/error.hpp"
 #include "core/message_testing.hpp"
 #include "mpi/agreement.hpp"
-#include "mpi/split.hpp"
+#include "mpi/rank_devices.hpp"
 
 #include <cstdlib>
 
@@ -33,7 +33,7 @@ TEST(Agreement, BadInputOfTasksIsThatOfTheFirst) {
   failure const agreed = agreed_failure(failed);
   EXPECT_EQ(agreed.code, 2);
   EXPECT_EQ(agreed.message, "an id");
-  // What a rank lacks in a task is its own.
+  // A lack of memory or of a device in a task is that rank's own failure.
   EXPECT_EQ(agreed_failure({"", text_of({1, "out of memory", 7})}).message,
             "rank 1: out of memory");
   EXPECT_EQ(
@@ -41,7 +41,7 @@ TEST(Agreement, BadInputOfTasksIsThatOfTheFirst) {
       "out of memory");
 }
 
-/// Versions are compared by it.
+/// The comparison of versions uses it.
 TEST(Agreement, HasOneTextInAllVersions) {
   EXPECT_EQ(text_of({2, "version: 2"}), "\2version: 2");
   EXPECT_EQ(agreed_failure({"\2version: 2", "\2version: 2"}).message, "version: 2");
@@ -55,7 +55,7 @@ TEST(Agreement, RefusesAnotherVersion) {
             "version: found '2' on rank 2 and '1' on rank 0, expected the same on all ranks");
 }
 
-TEST(Split, RanksOfAMachineShareItsDevices) {
+TEST(RankDevices, RanksOfAMachineShareThem) {
   EXPECT_EQ(devices_of_rank({0, 1, 2, 3}, 1, 2), (std::vector<int>{2, 3}));
   EXPECT_EQ(devices_of_rank({4, 5, 6}, 0, 2), (std::vector<int>{4, 5}));
   EXPECT_EQ(devices_of_rank({4, 5}, 3, 4), std::vector<int>{5});

@@ -8,24 +8,24 @@
 #include <string>
 #include <vector>
 
-// Threads: the one that uses the communicator makes, uses and destroys it.
+// Threads: only the thread that uses the communicator makes, uses and destroys a dealer.
 namespace rulerank::inline v0::mpi {
 
-/// Deals tasks to the ranks that ask for one. A thread of the first rank answers the others while
-/// its own thread works. In a build with MPI, with MPI_THREAD_MULTIPLE.
+/// Deals tasks to ranks on request. On rank 0, one thread answers the other ranks while the calling
+/// thread works. Needs a build with MPI, and MPI_THREAD_MULTIPLE.
 class task_dealer {
  public:
-  /// For all ranks together.
+  /// Collective.
   task_dealer();
-  /// For all ranks together, before MPI_Finalize.
+  /// Collective, before MPI_Finalize.
   ~task_dealer();
   task_dealer(task_dealer const&) = delete;
   task_dealer& operator=(task_dealer const&) = delete;
 
-  /// process_group::deal: on the first rank what was kept of each task, on the others nothing. A
-  /// rank whose task or `keep` throws throws that again once no rank waits for it; every rank is
-  /// then given no further task. All ranks call `meet` before any waits for another; it throws
-  /// where one failed before.
+  /// Implements process_group::deal. Returns what `keep` returned for each task on rank 0, and
+  /// nothing on the other ranks. A rank whose task or `keep` throws rethrows the exception once no
+  /// rank waits for it, and no rank gets another task. Every rank calls `meet` before it waits for
+  /// another rank; `meet` throws if a rank failed earlier.
   std::vector<std::string> deal(std::size_t tasks, process_group::task_fn const& task,
                                 process_group::keep_fn const& keep,
                                 std::function<void()> const& meet);

@@ -15,7 +15,7 @@
 namespace rulerank::inline v0::mpi {
 namespace {
 
-/// How a rank asks for a task: with the result of its last one, whose bytes follow.
+/// Asks for a task and returns the result of the last one, whose bytes follow.
 struct request {
   std::int64_t task = none;
   std::int64_t bytes = 0;
@@ -23,7 +23,7 @@ struct request {
   static constexpr std::int64_t failed = -2;
 };
 
-/// Of a rank, with its result; without where there is no space for that.
+/// A request with its result; without the result if there was no memory for it.
 struct received_request {
   int from;
   std::int64_t task;
@@ -33,12 +33,12 @@ struct received_request {
 enum tag : std::uint8_t { asks = 1, result, answer };
 
 constexpr std::size_t bytes_a_piece = std::size_t{1} << 20;
-/// How long the first rank sleeps before it looks again whether a rank asks: a small part of the
-/// time in which none did, as a rank that has worked for long can wait a little longer.
+/// How long rank 0 sleeps between two looks for requests: a hundredth of the time since the last
+/// request, because a rank that has worked for long can wait a little longer.
 constexpr std::chrono::microseconds least_patience{200}, most_patience{5000};
 constexpr int patience_share = 100;
 
-/// Calls `move(begin, length)` for pieces of so many bytes.
+/// Calls `move(begin, length)` for consecutive pieces of `bytes` bytes.
 template <class Move>
 void in_pieces(std::size_t bytes, Move&& move) {
   for (std::size_t at = 0; at < bytes; at += bytes_a_piece)
@@ -62,7 +62,7 @@ class task_dealer::ranks {
   bool is_first() const { return rank_ == 0; }
   int size() const { return size_; }
 
-  /// To the first rank; the task that it answers with, or a negative number.
+  /// Sends a request to rank 0. Returns the task that rank 0 answers with, or a negative number.
   std::int64_t ask(std::int64_t done, std::string const& its_result) const {
     request const mine{done, static_cast<std::int64_t>(its_result.size())};
     MPI_Send(&mine, sizeof(mine), MPI_BYTE, 0, asks, all_);
@@ -74,7 +74,7 @@ class task_dealer::ranks {
     return next;
   }
 
-  /// What a rank asks with, if one does.
+  /// Returns the request of a rank, if one has arrived.
   std::optional<received_request> received() noexcept {
     int there = 0;
     MPI_Status status;
@@ -88,7 +88,7 @@ class task_dealer::ranks {
     try {
       one.its_result.emplace(bytes, '\0');
     } catch (std::exception const&) {
-      // It is taken from the rank all the same, which else would wait.
+      // The bytes are received nevertheless, or the sender would wait for ever.
     }
     in_pieces(bytes, [&](std::size_t at, int length) {
       MPI_Recv(one.its_result ? one.its_result->data() + at : spare_.data(), length, MPI_BYTE, from,
@@ -108,20 +108,20 @@ class task_dealer::ranks {
 
 namespace {
 
-/// The tasks of one call, on the first rank.
+/// The tasks of one call of `deal`, on rank 0.
 class deck {
  public:
   deck(std::size_t tasks, process_group::keep_fn const& keep)
       : tasks_(static_cast<std::int64_t>(tasks)), keep_(keep), kept_(tasks) {}
 
-  /// The next task, or `request::none`.
+  /// Returns the next task, or `request::none`.
   std::int64_t next() {
     std::int64_t const one = next_.fetch_add(1);
     return one < tasks_ ? one : request::none;
   }
   void end() { next_ = tasks_; }
 
-  /// Keeps what `work()` returns for a task; what is thrown ends the dealing.
+  /// Keeps the result of `work()` for a task. An exception ends the dealing.
   template <class Work>
   void take(std::int64_t task, Work&& work) noexcept {
     try {
@@ -136,7 +136,7 @@ class deck {
     }
   }
 
-  /// Once nobody works. Throws what was thrown.
+  /// Called when no rank works any more. Rethrows the first exception of `take`.
   std::vector<std::string> kept() {
     if (thrown_) std::rethrow_exception(thrown_);
     return std::move(kept_);
@@ -202,7 +202,8 @@ std::vector<std::string> task_dealer::deal(std::size_t tasks, process_group::tas
   std::thread others;
   try {
     others = std::thread(answer_others);
-  } catch (std::exception const&) {  // no thread is left: this one answers them, and does no task
+  } catch (std::exception const&) {
+    // No thread is available: the calling thread answers the others, and does no task.
     answer_others();
   }
   for (std::int64_t mine = all.next(); mine >= 0; mine = all.next())

@@ -45,7 +45,7 @@ def progress():
         try:
             yield
         finally:
-            os.dup2(output, 1)  # closes the pipe's last writing end
+            os.dup2(output, 1)  # closes the pipe's last write end
             thread.join()
             os.close(output)
 

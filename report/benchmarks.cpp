@@ -12,10 +12,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-// Lines of benchmarks: `engine` (or `system`, `name`) and `seconds` make a bar; what else is known
-// of the work tells charts apart. With `bytes` and `ops` of the whole work they are points of a
+// Lines of benchmarks. `engine` (or `system`, `name`) and `seconds` give a bar; the remaining
+// fields of the work separate charts. With the total `bytes` and `ops` a line is also a point of a
 // roofline (S. Williams, A. Waterman and D. Patterson, Roofline, Communications of the ACM 52(4),
-// 2009), whose roofs are `peak_bytes_per_s` and `peak_ops_per_s` where lines have them.
+// 2009); its roofs are `peak_bytes_per_s` and `peak_ops_per_s`, if given.
 namespace rulerank::inline v0::report {
 
 namespace {
@@ -44,7 +44,7 @@ double number_of(json const& line, char const* key) {
   return at != line.end() && at->is_number() ? at->get<double>() : 0;
 }
 
-/// Throws for seconds that are there, and no time that work takes. Null is none.
+/// Throws if `seconds` is neither null nor a positive duration.
 void expect_seconds(json const& line, std::string const& path, std::uint64_t number) {
   auto const at = line.find("seconds");
   if (at == line.end() || at->is_null() || number_of(line, "seconds") > 0) return;
@@ -84,7 +84,7 @@ chart roofline(std::string const& title, std::vector<measured> const& lines) {
   }
   if (made.series.empty()) return made;
   if (bandwidth > 0) {
-    // From a third of the least intensity to the ridge, or three times the largest.
+    // From a third of the least intensity to the ridge or, without a peak, three times the largest.
     double const from = low / 3;
     double const to = peak > 0 ? std::max(peak / bandwidth, from) : 3 * high;
     chart_series roof{peak > 0 ? "roof" : "memory roof",
@@ -134,7 +134,7 @@ void add_benchmarks(std::string const& path, report_options const& options, bloc
     if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
     json const parsed = parse_ordered_json(line, path, "a result of a benchmark", number);
     if (!parsed.is_object())
-      throw error({path, number, 1}, "found no JSON object, expected one a line");
+      throw error({path, number, 1}, "found no JSON object, expected one on each line");
     expect_seconds(parsed, path, number);
     std::string const name = name_of(parsed);
     if (name.empty() || !(number_of(parsed, "seconds") > 0)) {
@@ -147,7 +147,8 @@ void add_benchmarks(std::string const& path, report_options const& options, bloc
     if (at == works.end()) at = works.insert(works.end(), {title, {}});
     at->second.push_back({name, parsed});
   }
-  if (works.empty() && others == 0) throw error({path, 0, 0}, "found no lines");
+  if (works.empty() && others == 0)
+    throw error({path, 0, 0}, "found no lines, expected JSON lines");
   for (auto const& [title, lines] : works) add_work(title.empty() ? "all lines" : title, lines, to);
   if (others > 0)
     say(to, "{} of the file {} no engine and seconds, and {} not shown.", counted(others, "line"),

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-// A card as a page of HTML: for each feature a table with a column a bin.
+// A card as an HTML page: a table per feature with a column per bin.
 namespace rulerank::inline v0::report {
 
 namespace {
@@ -34,7 +34,7 @@ svg{display:block;width:2.4em;height:1.8em;margin:auto}
 :root{--ink:#000;--soft:#333;--line:#999;--paper:#fff}*{print-color-adjust:exact;-webkit-print-color-adjust:exact}}
 )";
 
-/// A bar from the line of 0, up or down.
+/// A bar from the zero line, upwards or downwards.
 std::string bar_svg(double bar, bar_scale const& scale) {
   double const height = std::abs(bar) * scale.unit;
   double const top = 1 - scale.zero - (bar < 0 ? 0 : height);
@@ -66,7 +66,7 @@ std::string sheet_html(card_sheet const& of, std::string const& title) {
   auto const add_lines = [&](std::vector<std::string> const& lines) {
     for (std::string const& line : lines) body += fmt::format("<p>{}</p>\n", escape_html(line));
   };
-  constexpr double room = 118;  // characters of a line
+  constexpr double room = 118;  // characters per line
   auto const width = [](std::string_view text) { return static_cast<double>(text.size()); };
   auto const add_strips = [&](std::vector<card_strip> const& strips) {
     bar_scale const scale = scale_of(strips);

@@ -10,13 +10,13 @@
 
 #include <fmt/format.h>
 
-// A card as PDF 1.4: text in Helvetica, which every reader has, and filled rectangles. Lengths are
-// points of 1/72 inch; y grows upwards.
+// A card as PDF 1.4, with Helvetica, which every reader has, and filled rectangles. Lengths are in
+// points (1/72 inch); y grows upwards.
 namespace rulerank::inline v0::report {
 
 namespace {
 
-/// In thousandths of the size, of the characters 32 to 126 (Adobe's Helvetica.afm).
+/// Widths in thousandths of the font size, for characters 32 to 126 (Adobe's Helvetica.afm).
 constexpr std::array<std::uint16_t, 95> helvetica_widths{
     278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333,  278, 278, 556, 556, 556,
     556, 556, 556, 556, 556, 556, 556, 278, 278, 584, 584, 584, 556, 1015, 667, 667, 722, 722, 667,
@@ -24,7 +24,7 @@ constexpr std::array<std::uint16_t, 95> helvetica_widths{
     667, 611, 278, 278, 278, 469, 556, 333, 556, 556, 500, 556, 556, 278,  556, 556, 222, 222, 500,
     222, 833, 556, 556, 556, 556, 333, 500, 278, 556, 500, 722, 500, 500,  500, 334, 260, 334, 584};
 
-/// ISO 8859-1, which the fonts' encoding has; `?` for other characters.
+/// Converts to ISO 8859-1, the fonts' encoding, with `?` for other characters.
 std::string latin1(std::string_view text) {
   std::string const utf8 = eval::clean_text(text);
   std::string made;
@@ -53,7 +53,7 @@ double width_of(std::string_view text, double size) {
   return width * size / 1000;
 }
 
-/// A string of PDF, in parentheses.
+/// A PDF string, in parentheses.
 std::string pdf_string(std::string_view text) {
   std::string made = "(";
   for (char const c : latin1(text)) {
@@ -63,7 +63,7 @@ std::string pdf_string(std::string_view text) {
   return made + ")";
 }
 
-/// Pages of A4, written one below the other.
+/// Writes A4 pages from top to bottom.
 class pdf_pages {
  public:
   static constexpr double width = 595, height = 842, margin = 34;
@@ -72,7 +72,7 @@ class pdf_pages {
   pdf_pages() { add_page(); }
 
   double y() const noexcept { return y_; }
-  /// Moves down; on a new page where less than `needed` is left.
+  /// Moves down; starts a new page if less than `needed` is left.
   void move_down(double by, double needed = 0) {
     y_ -= by;
     if (y_ - needed < margin && y_ < height - margin) add_page();
@@ -86,7 +86,7 @@ class pdf_pages {
     pages_.back() += fmt::format("{} g {:.2f} {:.2f} {:.2f} {:.2f} re f\n", gray, x, y, w, h);
   }
 
-  /// The bytes of the file.
+  /// The file's bytes.
   std::string file(std::string_view title) const {
     std::string made = "%PDF-1.4\n%\xe2\xe3\xcf\xd3\n";
     std::vector<std::size_t> at;
@@ -131,7 +131,7 @@ class pdf_pages {
 constexpr double room = pdf_pages::width - 2 * pdf_pages::margin;
 constexpr double small = 7.5, leading = 9, bar_height = 15;
 
-/// A paragraph, broken at blanks.
+/// Appends a paragraph, broken at blanks.
 void add_words(std::string_view text, double size, pdf_pages& to) {
   std::string line;
   auto const flush = [&] {
@@ -186,7 +186,7 @@ void add_whole(card_strip const& strip, bar_scale const& scale, pdf_pages& to) {
   auto const parts = parts_of(strip, room - 4, 6, width);
   double const part_height = bar_height + 2 + leading * static_cast<double>(strip.labels.size());
   to.move_down(leading + 5, part_height * static_cast<double>(parts.size()));
-  constexpr double size = 9, bold = 1.1;  // bold letters are wider, most by less than a tenth
+  constexpr double size = 9, bold = 1.1;  // bold letters are at most about a tenth wider
   to.text(pdf_pages::margin, size, strip.title, pdf_pages::font::bold);
   to.text(pdf_pages::margin + bold * width_of(strip.title, size) + 6, small, strip.about,
           pdf_pages::font::regular, 0.35);

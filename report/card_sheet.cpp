@@ -19,20 +19,20 @@ namespace rulerank::inline v0::report {
 
 namespace {
 
-/// A feature of a card and where its strip goes.
+/// A feature's strip and its sort keys.
 struct sheet_feature {
   card_strip strip;
-  double moved = -1;  ///< -1: the model file does not say
+  double moved = -1;  ///< -1: not stored in the model file
   double least = 0, most = 0;
 };
 
-/// Whole percent; `<1` for less than a half.
+/// Whole percent; `<1` below one half.
 std::string percent_text(double part, double whole) {
   double const percent = 100 * part / whole;
   return percent > 0 && percent < 0.5 ? "<1" : fmt::format("{:.0f}", percent);
 }
 
-/// The least value of a bin, with all its digits: it is the number that values are compared with.
+/// A bin's least value with all its digits, because values are compared with it.
 std::string from_text(datasets::item_range const& range) {
   if (range.missing) return "missing";
   return std::isfinite(range.low) ? fmt::format("{}", range.low) : "lowest";
@@ -56,7 +56,7 @@ sheet_feature feature_of(l2r::scorecard_member const& member, inspected_member c
     bool const is_first = x == card.item_begin[f];
     least = is_first ? points : std::min(least, points);
     most = is_first ? points : std::max(most, points);
-    // The head says of these that they have 0 points.
+    // The head states that these have 0 points.
     if (of.words.ranges[x].missing && points == 0 && counts && member.item_documents[x] == 0)
       continue;
     std::vector<std::string>& column = made.strip.columns.emplace_back();
@@ -76,7 +76,7 @@ sheet_feature feature_of(l2r::scorecard_member const& member, inspected_member c
   return made;
 }
 
-/// Ranges of scores, the smallest first.
+/// The ranges of scores, ascending.
 card_strip totals_of(l2r::scorecard_member const& member) {
   std::uint64_t below = 0, all = 0;
   double largest = 0;
@@ -113,7 +113,7 @@ std::string missing_text(datasets::missing_values how, bool is_left_out) {
              : "";
 }
 
-/// What the size of the card was chosen by.
+/// How the card's size was chosen.
 std::string sizes_text(l2r::scorecard_member const& member) {
   bool const squares = member.options.loss == l2r::card_loss::point;
   std::string text;
@@ -140,7 +140,7 @@ std::vector<std::string> foot_of(l2r::scorecard_member const& member) {
   return lines;
 }
 
-/// A character a bin, from the lowest block to the highest.
+/// One block character per bin, by height.
 std::string blocks_of(std::vector<double> const& bars) {
   double const least = std::min(0.0, *std::ranges::min_element(bars));
   double const most = std::max(0.0, *std::ranges::max_element(bars));
@@ -164,7 +164,7 @@ eval::table table_of(card_strip const& strip, std::string title) {
   return t;
 }
 
-/// A row of bars on the line, those below 0 under it.
+/// A row of bars on a line, negative ones below it.
 std::string bars_in_latex(std::vector<double> const& bars) {
   constexpr double longest = 10;  // points
   std::string row;
@@ -243,7 +243,7 @@ std::vector<card_strip> parts_of(card_strip const& whole, double room, double be
   }
   std::size_t const bins = whole.columns.size();
   if (all <= room || bins == 0) return {whole};
-  // The first bins of parts that are at most so wide.
+  // The first bin of each part if parts are at most this wide.
   auto const begins_of = [&](double most) {
     std::vector<std::size_t> begins;
     double used = most;
@@ -301,7 +301,7 @@ std::string sheet_latex(card_sheet const& of, std::string const& title) {
   auto const text = [](std::string const& plain) {
     return escaped(clean(plain), eval::table_format::latex);
   };
-  // A column of \footnotesize on A4; a part has at most as many as others of the page.
+  // A \footnotesize column on A4; each part is limited by the widest strip of the page.
   constexpr double room = 105;
   auto const width = [](std::string_view shown) { return static_cast<double>(shown.size()); };
   std::vector<std::vector<card_strip>> strips;

@@ -156,7 +156,7 @@ std::size_t number_at(std::string const& text, std::size_t at) {
   return value;
 }
 
-/// Reads a file as a reader of PDF does: from its end by its table of objects.
+/// Reads a file as PDF readers do: from its end, by its table of objects.
 void expect_pdf(std::string const& file, std::size_t pages) {
   EXPECT_TRUE(file.starts_with("%PDF-1.4\n"));
   EXPECT_TRUE(file.ends_with("%%EOF\n"));
@@ -184,7 +184,7 @@ TEST(card_sheet, pdf_is_one_page_that_readers_find_their_way_in) {
   expect_pdf(file, 1);
   EXPECT_EQ(count(file, "(2. a \\(b\\) \\\\ \xfc ?) Tj"), 1U);
   EXPECT_EQ(count(file, "(missing) Tj"), 1U);
-  EXPECT_EQ(count(file, " re f\n"), 6 + 3 + 3U);  // bars, and the line of each strip
+  EXPECT_EQ(count(file, " re f\n"), 6 + 3 + 3U);  // bars, and each strip's zero line
 }
 
 TEST(card_sheet, pdf_of_many_features_has_more_pages) {

@@ -8,34 +8,36 @@
 #include <string>
 #include <vector>
 
-// What a report says: of cross-validations and learning curves as `experiment` writes them, of
-// models and benchmarks.
+// Makes a report on cross-validations and learning curves written by `experiment`, on models and on
+// benchmarks.
 //
 // Threads: functions may be called from any number of threads at once.
 namespace rulerank::inline v0::report {
 
 struct report_options {
   std::string title = "Report";
-  /// Folders that `experiment` or `pipeline` wrote. Cross-validations of the same queries by the
-  /// same measures and profile are shown together, their systems side by side.
+  /// Folders written by `experiment` or `pipeline`. Cross-validations with the same queries,
+  /// measures and profile are shown together, with their systems side by side.
   std::vector<std::string> folders;
-  /// Where the test sets of the folds lie (Fold1/test.txt, ...). Empty: where the manifests say,
-  /// as far as the files there are the same.
+  /// The folder of the folds' test sets (Fold1/test.txt, ...). Empty: the paths in the manifests,
+  /// if the files there are unchanged.
   std::string folds;
-  /// The system that others are compared with; empty: the first one of each cross-validation.
+  /// The system to compare others with; empty: the first of each cross-validation.
   std::string baseline;
-  /// The measure of wins, losses and learning curves; empty: NDCG@10, else the first.
+  /// The measure of wins, losses and learning curves; empty: NDCG@10, or the first if there is
+  /// none.
   std::string metric;
-  std::vector<std::string> models;  ///< model files, whose features and rules are shown
-  std::vector<std::string> bench;   ///< results of benchmarks, a JSON object a line
-  std::size_t top = 10;             ///< queries won and lost, rules and features that are shown
-  std::function<void(std::string const&)> opened{};  ///< gets each file that is read; may be empty
+  std::vector<std::string> models;  ///< model files whose features and rules to show
+  std::vector<std::string> bench;   ///< benchmark results, one JSON object per line
+  std::size_t top = 10;             ///< number of won and lost queries, rules and features to show
+  std::function<void(std::string const&)> opened{};  ///< called with the path of each file read;
+                                                     ///< may be empty
 };
 
-/// Reads everything and puts it together. Throws `error` naming a folder that holds no results, a
-/// damaged file, and test sets of `folds` that are not those of the results; `usage_error` for a
-/// baseline or metric that no results have. What a folder does not hold, such as rankings, is said
-/// in the report.
+/// Reads all inputs and makes the report. Throws `error` naming a folder without results or a
+/// damaged file, and for test sets in `folds` that differ from those of the results; `usage_error`
+/// for a baseline or metric that no results have. If a folder lacks something, such as rankings,
+/// the report says so.
 document make_report(context const& ctx, report_options const& options);
 
 }  // namespace rulerank::report

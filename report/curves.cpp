@@ -14,14 +14,14 @@ namespace rulerank::inline v0::report {
 
 namespace {
 
-/// Means over the folds of the folds' means over draws.
+/// Means over the folds of the folds' means over samples.
 struct mean_row {
   double documents = 0, labels = 0;
   std::vector<double> values;
-  experiment::curve_summary const* by_query = nullptr;  ///< where the folder has it
+  experiment::curve_summary const* by_query = nullptr;  ///< if the folder has it
 };
 
-/// One line of one chart, by share.
+/// One line of a chart, by share.
 using line = std::map<double, mean_row>;
 
 void add(mean_row& to, curve_row const& row) {
@@ -38,14 +38,14 @@ void divide(mean_row& of, std::size_t by) {
   for (double& value : of.values) value /= n;
 }
 
-/// By settings, way and system.
+/// Lines by settings, way and system.
 std::map<std::tuple<std::string, std::string, std::string>, line> means_of(
     learning_curves const& curves) {
   struct in_fold {
     mean_row sum;
     std::size_t draws = 0;
   };
-  // Folds by name, rows in the order of the file: the sums are the same each time.
+  // Folds by name, rows in file order: sums have a fixed order.
   std::map<std::tuple<std::string, std::string, std::string, double>,
            std::map<std::string, in_fold>>
       cells;
@@ -78,10 +78,10 @@ std::vector<std::string> distinct(learning_curves const& of, Member member) {
   return found;
 }
 
-/// The settings of each ranker that read most labels.
+/// The settings with which each ranker reads the most labels.
 constexpr char const* most_labels = "";
 
-/// The charts and tables of a folder.
+/// The charts and tables of one folder.
 class curve_charts {
  public:
   explicit curve_charts(learning_curves const& of) : of_(of), lines_(means_of(of)) {
@@ -98,7 +98,7 @@ class curve_charts {
           lines_[{most_labels, s->way, s->system}][budget] = *row;
   }
 
-  /// A chart for each system, with a line for each way; all have the same axes.
+  /// A chart per system with a line per way; all share the same axes.
   std::vector<chart> panels(std::string const& settings, std::size_t m) const {
     std::vector<chart> made;
     for (std::string const& system : distinct(of_, &curve_row::system)) {
@@ -139,7 +139,7 @@ class curve_charts {
 
   eval::table values(std::string const& settings) const {
     eval::table t{
-        .title = "Means of the folds' means over the draws.",
+        .title = "Means over the folds of the means over the draws.",
         .columns = {
             {"way"}, {"system"}, {"%", general}, {"documents", fixed, 1}, {"labels", fixed, 1}}};
     for (std::string const& m : of_.measures) t.columns.push_back({m, fixed, 4});
@@ -187,10 +187,10 @@ class curve_charts {
     return made;
   }
 
-  /// Half the widths of the intervals of what is in one chart.
+  /// Half widths of the confidence intervals in one chart.
   void find_halves(std::size_t m, std::map<experiment::curve_summary const*, double>& of) const {
     std::vector<std::vector<double>> values;
-    std::vector<experiment::curve_summary const*> in_order;  // not by address: the same bits
+    std::vector<experiment::curve_summary const*> in_order;  // in a fixed order, for equal bits
     for (experiment::curve_summary const& s : summaries_)
       if (of.contains(&s)) {
         in_order.push_back(&s);
@@ -200,7 +200,7 @@ class curve_charts {
     for (std::size_t i = 0; i < halves.size(); ++i) of[in_order[i]] = halves[i];
   }
 
-  /// The line of a way goes on to all labels, which no way chooses.
+  /// A way's line ends at all labels, where no way applies.
   line points(std::string const& settings, std::string const& way,
               std::string const& system) const {
     line found;
@@ -213,7 +213,7 @@ class curve_charts {
   learning_curves const& of_;
   std::map<std::tuple<std::string, std::string, std::string>, line> lines_;
   std::vector<std::string> ways_;
-  std::vector<experiment::curve_summary> summaries_;  // where the folder has them
+  std::vector<experiment::curve_summary> summaries_;  // if the folder has them
 };
 
 }  // namespace
@@ -223,7 +223,7 @@ void add_curves(learning_curves const& curves, report_options const& options, bl
   curve_charts const charts(curves);
   std::vector<std::string> const settings = distinct(curves, &curve_row::settings);
   if (!curves.by_query) {
-    say(to, "The folder has no curves/FOLD.json of each fold: there are no intervals.");
+    say(to, "There are no intervals, because the folder lacks curves/FOLD.json of some folds.");
     for (std::string const& one : settings) {
       to.push_back({heading{3, fmt::format("Settings: {}", one)}});
       charts.add_panels(one, chosen, to);
@@ -234,8 +234,8 @@ void add_curves(learning_curves const& curves, report_options const& options, bl
   }
   charts.add_best(chosen, to);
   say(to,
-      "Each chart is of one system, with its settings that read most labels. Bars: 95 % intervals "
-      "over the queries, each query's mean over the chart subtracted (Cousineau 2005, Morey "
+      "Each chart shows one system, with the settings that read most labels. Bars: 95 % intervals "
+      "over the queries, after subtracting each query's mean over the chart (Cousineau 2005, Morey "
       "2008).");
   charts.add_panels(most_labels, chosen, to);
   charts.add_other_measures(most_labels, chosen, to);

@@ -8,14 +8,14 @@
 
 #include <fmt/format.h>
 
-// Scores by features, in the score's unit: every table adds up as it is shown.
+// Scores by features, in units of the score; in every table the displayed numbers add up.
 namespace rulerank::inline v0::report {
 
 namespace {
 
 using nlohmann::ordered_json;
 
-/// `rules`, or `rules 2` where several members are of a kind.
+/// Member names: `rules`, or `rules 2` if several members have the same kind.
 std::vector<std::string> member_names(std::span<member_words const> words) {
   std::vector<std::string> names;
   for (std::size_t k = 0; k < words.size(); ++k) {
@@ -34,7 +34,7 @@ std::string effect_name(l2r::feature_effect const& of, member_words const& words
                     : first;
 }
 
-/// The value of a feature in a document: a number, or none where it is missing.
+/// The value of a feature in a document; empty if missing.
 std::optional<double> value_of(query_document const& document, std::uint32_t feature,
                                member_words const& words) {
   for (datasets::feature_value const& v : document.query.document(document.d))
@@ -58,7 +58,7 @@ ordered_json value_json(query_document const& document, std::uint32_t feature,
   return value ? ordered_json(*value) : ordered_json(nullptr);
 }
 
-/// The sum of `values` at those positions of `order` that come after the first `top`.
+/// The sum of `values` over the positions after the first `top` of `order`.
 std::int64_t sum_after(std::vector<std::int64_t> const& values,
                        std::vector<std::size_t> const& order, std::size_t top) {
   std::int64_t sum = 0;
@@ -70,7 +70,7 @@ std::string others_text(std::size_t others) {
   return fmt::format("({})", counted(others, "other feature"));
 }
 
-/// The documents of a list, the first of the ranking first.
+/// The documents of a list in ranking order.
 std::vector<std::size_t> ranked(std::span<l2r::score_effects const> all) {
   std::vector<std::size_t> order(all.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -80,7 +80,7 @@ std::vector<std::size_t> ranked(std::span<l2r::score_effects const> all) {
 
 void say_base(l2r::score_effects const& of, blocks& to) {
   if (of.base != 0)
-    say(to, "The base is the same for all documents of the query; the features add to it.");
+    say(to, "The base is the same for all documents of the query, and the features add to it.");
 }
 
 ordered_json query_json(datasets::dataset const& query, l2r::score_effects const& of,
@@ -115,7 +115,7 @@ void add_effects(query_document const& document, l2r::score_effects const& of,
   if (several)
     for (std::string& name : member_names(words)) t.columns.push_back({name, fixed, digits});
   t.columns.insert(t.columns.end(), {{"value", fixed}, {"feature"}});
-  /// A row of a sum, and of what `of_member` says of each member.
+  /// A row with a sum and one value per member, from `of_member`.
   auto const add = [&](std::int64_t sum, auto const& of_member, std::string value,
                        std::string what) {
     std::vector<eval::cell>& row = t.rows.emplace_back();
@@ -217,7 +217,7 @@ blocks effects(datasets::dataset const& query, std::span<l2r::score_effects cons
   int const digits = l2r::digits_of(all);
   double const scale = std::pow(10, digits);
   bool const has_base = all.front().base != 0;
-  eval::table t{"What features add to each score, those that move the scores most first:",
+  eval::table t{"What features add to each score, the most influential first:",
                 {{"rank", fixed}, {"document"}, {"label", fixed}, {"score", fixed, digits}}};
   if (has_base) t.columns.push_back({"(base)", fixed, digits});
   for (std::size_t const f : std::span(order).first(listed))

@@ -5,17 +5,17 @@
 #include <string>
 #include <string_view>
 
-// Texts of reports in the forms that hold them.
+// Escapes texts of reports for the output forms.
 namespace rulerank::inline v0::report {
 
-/// Valid UTF-8 without control characters but line feeds and tabs; each other byte or character of
-/// these is U+FFFD.
+/// Valid UTF-8 without control characters other than line feeds and tabs; each invalid byte or
+/// character becomes U+FFFD.
 std::string clean(std::string_view text);
-/// For text and quoted attributes of HTML and SVG; clean.
+/// For text and quoted attributes of HTML and SVG; applies clean().
 std::string escape_html(std::string_view text);
-/// A text in Markdown or LaTeX as eval::render escapes it; not cleaned.
+/// Escapes for Markdown or LaTeX as eval::render does; does not apply clean().
 std::string escaped(std::string const& text, eval::table_format format);
-/// Of at most a gigabyte.
+/// Base64 encoding of at most a gigabyte.
 std::string base64(std::string_view bytes);
 
 }  // namespace rulerank::report

@@ -24,10 +24,10 @@ ordered_json exact_json(exact_integer const& numerator, exact_integer const& den
   return {{"value", quotient(numerator, denominator)}, {"numerator", numerator.str()}};
 }
 
-/// The labels of an explanation, which the classes of its rules are counted by.
+/// An explanation's labels, which index the class counts of its rules.
 using label_list = std::vector<l2r::label_rules>;
 
-/// `2: 37, 0: 4`, labels descending, those that do not occur left out.
+/// For example `2: 37, 0: 4`: labels descending, without zero counts.
 std::string classes_text(l2r::document_rule const& rule, label_list const& labels) {
   std::string text;
   for (std::size_t k = 0; k < rule.classes.size(); ++k)
@@ -41,20 +41,19 @@ void add_norm(member_words const& words, blocks& to) {
     say(to, "Ranges are of values normalized within their query ({}).", name_of(words.norm));
 }
 
-/// The rules of one member that a document has or that put one above another: as blocks and for
-/// programs.
+/// One member's rules for a document or for the difference of two, as blocks and as JSON.
 struct moved_rules {
   member_words const& words;
-  exact_integer denominator;  ///< of what they move
+  exact_integer denominator;  ///< unit of the effects
   label_list const& labels;
-  bool compared = false;  ///< of two documents
+  bool compared = false;  ///< for two documents
 
-  /// "3 rules move it up, by 0.5 in all": what a list is headed by.
+  /// A list's heading, such as "3 rules move it up, by 0.5 in all".
   std::string head(l2r::moving_rules const& of, std::string_view verb,
                    std::string_view what) const {
-    return fmt::format("{} {}{} {}, by {:.6f} in all{}", counted(of.rules, "rule"), verb,
+    return fmt::format("{} {}{} {} by {:.6f} in total{}", counted(of.rules, "rule"), verb,
                        of.rules == 1 ? "s" : "", what, quotient(abs(of.moved), denominator),
-                       of.rules > of.most.size() && !of.most.empty() ? "; those that do most" : "");
+                       of.rules > of.most.size() && !of.most.empty() ? "; the strongest" : "");
   }
 
   void add(l2r::moving_rules const& of, std::string const& title, blocks& to) const {
@@ -78,10 +77,10 @@ struct moved_rules {
     to.push_back({std::move(t)});
   }
 
-  /// The items that move furthest.
+  /// Adds the items with the largest effect.
   void add(l2r::moving_items const& of, std::size_t top, blocks& to) const {
     if (top == 0 || of.items.empty()) return;
-    eval::table t{"What the rules move, split evenly among the items of each:",
+    eval::table t{"Influence of items (each rule's influence split evenly among its items):",
                   {{"moves", fixed, 6}, {"rules", fixed}, {"item"}}};
     for (l2r::item_part const& part : std::span(of.items).first(std::min(top, of.items.size())))
       t.rows.push_back({quotient(part.moved, denominator * of.split), part.rules,
@@ -100,7 +99,7 @@ struct moved_rules {
     return {{"moved_denominator", (denominator * of.split).str()}, {"items", std::move(items)}};
   }
 
-  /// `add_part` adds what a rule is to the document or the documents.
+  /// `add_part` adds a rule's relation to the document or documents.
   template <class AddPart>
   ordered_json to_json(l2r::moving_rules const& of, AddPart const& add_part) const {
     ordered_json most = ordered_json::array();
@@ -120,19 +119,21 @@ struct moved_rules {
   }
 };
 
-/// The rules of one member that a document has.
+/// Adds a member's rules for a document.
 void add_why(l2r::explanation const& why, member_words const& words, std::size_t top, blocks& to) {
   if (why.rules == 0)
-    return say(to, "No rule holds for it: it has the mean label of the {} training documents.",
+    return say(to,
+               "No rule holds for the document, so its score is the mean label of the {} training "
+               "documents.",
                why.training);
   moved_rules const rules{words, why.denominator * why.training, why.labels};
   say(to,
-      "{} of {}. Without any it would have {:.6f}, the mean label of the {}; what the rules move "
-      "adds up to {:+.6f}.",
+      "{} of {} hold. Without rules the score would be {:.6f}, the mean label of the {}; the rules "
+      "move it by {:+.6f}.",
       counted(why.rules, "rule"), counted(why.itemsets, "itemset"), why.mean_label,
       counted(why.training, "training document"),
       quotient(why.up.moved + why.down.moved, rules.denominator));
-  say(to, "The score is {} / {}. A rule's share is what it adds to the first number.",
+  say(to, "The score is {} / {}. A rule's share is its part of the first number.",
       why.numerator.str(), why.denominator.str());
   add_norm(words, to);
   eval::table t{{}, {{"label"}, {"rules", fixed}, {"weight in %", fixed, 2}}};
@@ -141,24 +142,24 @@ void add_why(l2r::explanation const& why, member_words const& words, std::size_t
         {fmt::format("{}", l.label), l.rules, 100 * quotient(l.weight, why.denominator)});
   to.push_back({std::move(t)});
   rules.add(why.items, top, to);
-  rules.add(why.up, rules.head(why.up, "move", "it up"), to);
-  rules.add(why.down, rules.head(why.down, "move", "it down"), to);
+  rules.add(why.up, rules.head(why.up, "raise", "the score"), to);
+  rules.add(why.down, rules.head(why.down, "lower", "the score"), to);
   if (why.level.rules > 0)
     rules.add(why.level,
-              fmt::format("{} of the mean label move{} it neither way",
+              fmt::format("{} with the mean label leave{} the score unchanged",
                           counted(why.level.rules, "rule"), why.level.rules == 1 ? "s" : ""),
               to);
 }
 
-/// The rules of one member that two documents of a query have.
+/// Adds a member's rules for two documents of a query.
 void add_why(l2r::comparison const& why, member_words const& words, std::size_t top, blocks& to) {
   moved_rules const rules{words, why.denominator, why.first.labels, true};
-  say(to, "What the rules move adds up to the difference of the scores, {:+.6f}.",
+  say(to, "The rules' influence adds up to the difference of the scores, {:+.6f}.",
       quotient(why.up.moved + why.down.moved, why.denominator));
   add_norm(words, to);
   rules.add(why.items, top, to);
-  rules.add(why.up, rules.head(why.up, "speak", "for the first"), to);
-  rules.add(why.down, rules.head(why.down, "speak", "for the second"), to);
+  rules.add(why.up, rules.head(why.up, "favour", "the first"), to);
+  rules.add(why.down, rules.head(why.down, "favour", "the second"), to);
 }
 
 std::string item_text(l2r::score_term const& term, member_words const& words) {
@@ -174,12 +175,12 @@ std::string item_text(l2r::score_term const& term, member_words const& words) {
                    : fmt::format("{} without an item", feature_text(term.feature, words.names));
 }
 
-/// Whether a sum is of points of items; otherwise of weights.
+/// Whether a sum consists of points of items; otherwise of weights.
 bool has_items(member_words const& words) {
   return !words.ranges.empty();
 }
 
-/// The most points of each feature of a card.
+/// Each feature's largest points on a card.
 std::vector<double> most_points(l2r::scorecard const& card) {
   std::vector<double> most;
   for (std::size_t f = 0; f < card.features.size(); ++f)
@@ -188,7 +189,7 @@ std::vector<double> most_points(l2r::scorecard const& card) {
   return most;
 }
 
-/// Documents with scores like this one, where the card knows any.
+/// Adds the training documents with similar scores, if the card stores them.
 void add_total(double score, l2r::scorecard_member const& card, blocks& to) {
   if (card.totals.empty()) return;
   std::uint64_t all = 0;
@@ -202,7 +203,7 @@ void add_total(double score, l2r::scorecard_member const& card, blocks& to) {
                             : next == std::next(card.totals.begin())
                                 ? fmt::format("below {}", next->from)
                                 : fmt::format("of {} to {}", own.from, next->from - 1);
-  say(to, "Of {}, {:.1f} % have scores {}; their mean label is {:.3f}.",
+  say(to, "{1:.1f} % of {0} have scores {2}; their mean label is {3:.3f}.",
       counted(all, "labelled training document"),
       100 * static_cast<double>(own.documents) / static_cast<double>(all), range, own.mean_label);
 }
@@ -213,49 +214,48 @@ bool is_joint(member_words const& words) {
 
 void add_sum(l2r::sum_explanation const& of, member_words const& words, blocks& to) {
   if (words.card != nullptr) {
-    say(to, "The score is the sum of the points of its bins, one of each of {}.",
+    say(to, "The score is the sum of points: one bin of each of {}.",
         counted(of.terms.size(), "feature"));
     return add_norm(words, to);
   }
   if (!has_items(words))
     return say(to,
-               "The score is the sum of {} features' weights times z-scores: by how many "
-               "deviations a value lies above the mean of its query.",
+               "The score is the sum over {} features of weight times z-score (the number of "
+               "standard deviations above the query's mean).",
                of.terms.size());
   if (is_joint(words))
     return say(to,
-               "The score is the sum of {}: of each feature the points of its item and a weight "
-               "times a z-score, by how many deviations a value lies above the mean of its query.",
+               "The score is the sum of {}: for each feature, the points of its item plus weight "
+               "times z-score (the number of standard deviations above the query's mean).",
                counted(of.terms.size(), "term"));
   say(to, "The score is the sum of the points of its items in {}.",
       counted(of.terms.size(), "feature"));
   add_norm(words, to);
 }
 
-/// Digits after the decimal point: none where all parts are whole, as on a card.
+/// Decimals to display: none if all terms are whole, as on a card.
 int digits_of(l2r::sum_explanation const& why) {
   bool const whole = std::ranges::all_of(
       why.terms, [](l2r::score_term const& term) { return term.adds == std::floor(term.adds); });
   return whole ? 0 : 6;
 }
 
-/// Numbers of terms as a table shows them: in units of the last digit, which add up to the sum as
-/// it is shown.
+/// A table's numbers, in units of the last digit, rounded so that they sum to the displayed sum.
 std::vector<std::int64_t> rounded(std::vector<double> const& terms, double sum, int digits) {
   double const unit = std::pow(10, -digits);
   return l2r::rounded_to_sum(terms, unit, std::llround(sum / unit));
 }
 
-/// The value that each term adds to a sum.
+/// Each term's contribution to a sum.
 std::vector<double> adds_of(l2r::sum_explanation const& why) {
   std::vector<double> adds;
   for (l2r::score_term const& term : why.terms) adds.push_back(term.adds);
   return adds;
 }
 
-/// A row for the terms that a table does not show, and one for the sum of all: what the table shows
-/// adds up. `columns`: of its first columns, the numbers of all terms in units of the last digit;
-/// `shown`: the terms that it shows. The rows are named in column `name`.
+/// Adds a row for the terms that a table omits, and a row for the total, so that the displayed
+/// numbers add up. `columns`: the table's first columns, with the numbers of all terms in units of
+/// the last digit; `shown`: the displayed terms. Column `name` holds the rows' names.
 void add_sums(std::vector<std::vector<std::int64_t>> const& columns,
               std::vector<std::size_t> const& shown, std::size_t name, std::string_view term,
               eval::table& t) {
@@ -279,12 +279,12 @@ void add_sums(std::vector<std::vector<std::int64_t>> const& columns,
   add(sum, "(score)");
 }
 
-/// The name of the terms that a table leaves out.
+/// The noun for the terms that a table omits.
 std::string_view other_terms(member_words const& words) {
   return is_joint(words) ? "other term" : "other feature";
 }
 
-/// The points of a document by a card.
+/// Adds the points of a document on a card.
 void add_points(l2r::sum_explanation const& why, member_words const& words, std::size_t top,
                 blocks& to) {
   add_total(why.score, *words.card, to);
@@ -304,14 +304,14 @@ void add_points(l2r::sum_explanation const& why, member_words const& words, std:
   to.push_back({std::move(t)});
 }
 
-/// What the features of a document add: points or weights.
+/// Adds the contributions of a document's features: points or weights.
 void add_why(l2r::sum_explanation const& why, member_words const& words, std::size_t top,
              blocks& to) {
   add_sum(why, words, to);
   if (words.card != nullptr) return add_points(why, words, top, to);
   if (top == 0) return;
   int const digits = digits_of(why);
-  eval::table t{"Those that add most, up or down:", {{"adds", fixed, digits}}};
+  eval::table t{"The largest terms, positive or negative:", {{"adds", fixed, digits}}};
   if (is_joint(words))
     t.columns.insert(t.columns.end(),
                      {{"points", fixed, 6}, {"weight", fixed, 6}, {"z-score", fixed, 3}});
@@ -340,14 +340,14 @@ void add_why(l2r::sum_explanation const& why, member_words const& words, std::si
   to.push_back({std::move(t)});
 }
 
-/// Where two documents' sums differ.
+/// Adds the differences between two documents' sums.
 void add_why(l2r::sum_comparison const& why, member_words const& words, std::size_t top,
              blocks& to) {
   add_sum(why.first, words, to);
   if (top == 0) return;
   int const digits = std::max(digits_of(why.first), digits_of(why.second));
   eval::table t{
-      "Where the two differ most:",
+      "The largest differences between the two:",
       {{"difference", fixed, digits}, {"the first", fixed, digits}, {"the second", fixed, digits}}};
   if (has_items(words))
     t.columns.insert(t.columns.end(), {{"item of the first"}, {"item of the second"}});
@@ -379,7 +379,7 @@ void add_why(l2r::sum_comparison const& why, member_words const& words, std::siz
   to.push_back({std::move(t)});
 }
 
-/// The ranks of two documents and, of rules, how many each has.
+/// Adds the ranks of two documents and, for rules, their numbers of rules.
 template <class Why>
 void add_ranks(datasets::dataset const& query, l2r::member_comparison const& member, Why const& why,
                blocks& to) {
@@ -395,7 +395,7 @@ void add_ranks(datasets::dataset const& query, l2r::member_comparison const& mem
       rules(why.second));
 }
 
-/// The members' parts as they are shown, which add up to the score as it is shown.
+/// The members' parts as displayed: they sum to the displayed score.
 template <class Member>
 std::vector<double> shown_parts(std::vector<Member> const& members, double Member::*part,
                                 double score) {
@@ -409,20 +409,20 @@ std::vector<double> shown_parts(std::vector<Member> const& members, double Membe
 
 void say_members(std::size_t members, blocks& to) {
   say(to,
-      "The score is the sum of {} members' parts: a member's part is its score minus the mean of "
-      "its scores over the query's documents, over their standard deviation, over {}. What follows "
-      "by member is in the unit of the member's own scores.",
+      "The score is the sum of {} members' parts. A member's part is the z-score of its own score "
+      "within the query, divided by {}. The tables of each member are in the unit of its own "
+      "scores.",
       members, members);
 }
 
-/// The value that a document's line lists for a feature: a number, or null.
+/// The value that a document's line lists for a feature: a number or null.
 ordered_json feature_value_of(query_document const& document, std::uint32_t feature) {
   for (datasets::feature_value const& v : document.query.document(document.d))
     if (v.feature == feature && !std::isnan(v.value)) return v.value;
   return nullptr;
 }
 
-/// What the score of a document is made of by rules.
+/// Adds a document's score by rules to the JSON.
 void add_terms(query_document const& document, l2r::explanation const& why,
                member_words const& words, ordered_json& json) {
   json["numerator"] = why.numerator.str();
@@ -435,11 +435,11 @@ void add_terms(query_document const& document, l2r::explanation const& why,
                               {"rules", l.rules},
                               {"weight", exact_json(l.weight, why.denominator)}});
   json["values"] = ordered_json::object();
-  for (datasets::item_range const& range : words.ranges)  // a feature's follow each other
+  for (datasets::item_range const& range : words.ranges)  // ranges of a feature are contiguous
     json["values"][fmt::format("{}", range.feature)] = feature_value_of(document, range.feature);
 }
 
-/// The terms of a sum.
+/// Adds the terms of a sum to the JSON.
 void add_terms(query_document const& /*document*/, l2r::sum_explanation const& why,
                member_words const& words, ordered_json& json) {
   json["terms"] = ordered_json::array();
@@ -469,7 +469,7 @@ ordered_json document_json(query_document const& document, std::size_t rank, dou
   return json;
 }
 
-/// What the JSON of a member begins with; `why` of any of the documents.
+/// The first fields of a member's JSON; `why`: of either document.
 template <class Why>
 ordered_json head_json(datasets::dataset const& query, Why const& why, member_words const& words) {
   ordered_json json{{"kind", words.kind},
@@ -483,7 +483,7 @@ ordered_json head_json(datasets::dataset const& query, Why const& why, member_wo
   return json;
 }
 
-/// One document by one member.
+/// A member's JSON for one document.
 ordered_json member_json(query_document const& document, l2r::member_explanation const& member,
                          member_words const& words) {
   ordered_json json = std::visit(
@@ -508,7 +508,7 @@ ordered_json member_json(query_document const& document, l2r::member_explanation
   return json;
 }
 
-/// Two documents by one member.
+/// A member's JSON for two documents.
 ordered_json member_json(query_document const& first, query_document const& second,
                          l2r::member_comparison const& member, member_words const& words) {
   ordered_json json = std::visit(

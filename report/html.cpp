@@ -12,15 +12,15 @@
 #include <nlohmann/json.hpp>
 #include <openssl/sha.h>
 
-// Documents as one page. Its content policy allows its own style and scripts, by their checksums,
-// and nothing else: whatever a text holds, nothing is requested and nothing else runs.
+// Documents as one page. Its content security policy allows only its own style and scripts, by
+// checksum: whatever a text contains, nothing is requested and nothing else runs.
 namespace rulerank::inline v0::report {
 
 namespace {
 
 using json = nlohmann::ordered_json;
 
-/// A source of a content policy: what has these bytes.
+/// A source expression of a content security policy, for these bytes.
 std::string policy_hash(std::string_view text) {
   std::string digest(SHA256_DIGEST_LENGTH, '\0');
   SHA256(reinterpret_cast<unsigned char const*>(text.data()), text.size(),
@@ -28,10 +28,10 @@ std::string policy_hash(std::string_view text) {
   return "'sha256-" + base64(digest) + "'";
 }
 
-/// A4 in the style sheet's print: 698 px, between margins of half an inch, 7 px a digit.
+/// A4 in the print style: 698 px between margins of half an inch, 7 px per digit.
 constexpr paper_line a4{.room = 99, .between = 1.5, .least_names = 10, .most_names = 18};
 
-/// JSON that a script element can hold: no `<`, which could end it.
+/// JSON for a script element: without `<`, which could end the element.
 std::string script_data(json const& data) {
   std::string result;
   for (char const c : json_line_of(data))
@@ -39,7 +39,7 @@ std::string script_data(json const& data) {
   return result;
 }
 
-/// What the script draws a chart anew from.
+/// The data from which the script redraws a chart.
 json data_of(chart const& of) {
   auto const axis_data = [](axis const& a) {
     json axis{{"label", clean(a.label)}, {"log", a.logarithmic}, {"covers", json::array()}};
@@ -56,8 +56,8 @@ json data_of(chart const& of) {
                 {"marks", one.marks},
                 {"points", json::array()}};
     for (chart_point const& p : one.points) {
-      if (!std::isfinite(p.x) || !std::isfinite(p.y)) continue;  // a picture leaves them out
-      // Six digits are more than a screen shows.
+      if (!std::isfinite(p.x) || !std::isfinite(p.y)) continue;  // figures omit these
+      // Six digits exceed a screen's resolution.
       auto const short_number = [](double x) {
         return parse_ordered_json(fmt::format("{:.6g}", x), "a chart", "a number");
       };
@@ -78,7 +78,7 @@ class html_writer {
  public:
   explicit html_writer(bool with_script) : with_script_(with_script) {}
 
-  /// Charts that follow each other are side by side where there is room.
+  /// Consecutive charts are placed side by side if they fit.
   void write(blocks const& all) {
     auto const is_chart = [&](std::size_t i) {
       return i < all.size() && std::holds_alternative<chart>(all[i].of) &&
@@ -106,7 +106,7 @@ class html_writer {
   }
   void add(paragraph const& of) { body += fmt::format("<p>{}</p>\n", escape_html(of.text)); }
 
-  /// What is wider than paper is there in parts, too, which are printed instead.
+  /// A table wider than paper is also split into parts, which are printed instead.
   void add(eval::table const& of) {
     std::vector<eval::table> const printed = parts_on_paper(of, a4);
     body += fmt::format("<div class=\"scroll{}\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">",
@@ -180,7 +180,7 @@ bool has_interactive_pages() {
 
 namespace {
 
-/// A page up to its body. `scripts`: what its policy says of scripts.
+/// A page up to its body. `scripts`: the policy's script sources.
 std::string page_head(std::string_view title, std::string_view css, std::string const& scripts) {
   return fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"

@@ -15,7 +15,7 @@
 
 #include <fmt/format.h>
 
-// Models as blocks: for `inspect`, and for the pages of `report`, which show less and as charts.
+// Models as blocks: for `inspect`, and for `report`, which shows less, as charts.
 namespace rulerank::inline v0::report {
 
 namespace {
@@ -26,7 +26,7 @@ using l2r::rules_member;
 using l2r::scorecard_member;
 using nlohmann::ordered_json;
 
-/// At most `top` of `parts`, which the result refers to.
+/// The first `top` of `parts`, by reference.
 template <class Part>
 std::span<Part const> first_of(std::vector<Part> const& parts, std::size_t top) {
   return std::span(parts).first(std::min(top, parts.size()));
@@ -34,7 +34,7 @@ std::span<Part const> first_of(std::vector<Part> const& parts, std::size_t top) 
 template <class Part>
 std::span<Part const> first_of(std::vector<Part> const&& parts, std::size_t top) = delete;
 
-/// How many training documents have each label, the largest label first.
+/// The number of training documents per label, the largest label first.
 std::map<std::int32_t, std::uint64_t, std::greater<>> labels_of(rules_member const& member) {
   std::map<std::int32_t, std::uint64_t, std::greater<>> count;
   for (std::int32_t const label : member.training->labels) ++count[label];
@@ -61,7 +61,7 @@ std::string settings_text(rules_member const& member) {
   return text;
 }
 
-/// At most `top` features, those that move scores furthest first.
+/// At most `top` features, by decreasing effect on scores.
 eval::table feature_table(std::string title, std::vector<l2r::feature_part> const& parts,
                           datasets::feature_names const& names, std::size_t top) {
   eval::table t{std::move(title), {{"moves", fixed, 6}, {"feature"}}};
@@ -71,7 +71,7 @@ eval::table feature_table(std::string title, std::vector<l2r::feature_part> cons
 }
 
 std::string feature_title(std::uint64_t documents) {
-  return fmt::format("What features move scores by, the mean over {} training documents:",
+  return fmt::format("Mean influence of features on scores, over {} training documents:",
                      documents);
 }
 
@@ -96,7 +96,7 @@ std::string bar_text(double value, double least, double most) {
   return std::string(static_cast<std::size_t>(std::max(0L, std::lround(share * 30))), '#');
 }
 
-/// The features that move furthest, each of their items with the mean score in all documents.
+/// Adds the features with the largest effect: for each item the mean score over all documents.
 void add_dependence(inspected_member const& of, std::size_t top, blocks& to) {
   std::vector<double> scores;
   for (l2r::partial_dependence const& one : of.rules.dependence)
@@ -104,8 +104,8 @@ void add_dependence(inspected_member const& of, std::size_t top, blocks& to) {
   auto const shown = first_of(of.rules.features, std::min<std::size_t>(top, 10));
   if (shown.empty() || scores.empty()) return;
   auto const [least, most] = std::ranges::minmax(scores);
-  eval::table t{fmt::format("The mean score if all of them had the item (bars from {:.4f} to "
-                            "{:.4f}), of the first {} features:",
+  eval::table t{fmt::format("The mean score if all documents had the item (bars from {:.4f} to "
+                            "{:.4f}), for the first {} features:",
                             least, most, shown.size()),
                 {{"score", fixed}, {"documents", fixed}, {"bar"}, {"item"}}};
   for (l2r::feature_part const& part : shown) {
@@ -130,12 +130,12 @@ void add_member(rules_member const& member, inspected_member const& of, std::siz
   if (top == 0) return;
   to.push_back(
       {feature_table(feature_title(of.rules.looked_at), of.rules.features, of.words.names, top)});
-  to.push_back({rule_table("The rules that move them furthest, one for the same documents:", of)});
+  to.push_back({rule_table("The most influential rules, one for each set of documents:", of)});
   add_dependence(of, top, to);
 }
 
-/// The features of a card in the order in which it is shown: those that move scores furthest or,
-/// where that is not known, those with the widest range of points, first.
+/// The order of a card's features: by decreasing effect on scores; if that is not stored, by
+/// decreasing range of points.
 std::vector<std::size_t> order_of_card(l2r::scorecard const& card, inspected_member const& of) {
   std::vector<std::size_t> order;
   for (l2r::feature_part const& part : of.card.features)
@@ -151,8 +151,8 @@ std::vector<std::size_t> order_of_card(l2r::scorecard const& card, inspected_mem
   return order;
 }
 
-/// Of the first features the items, with their points and, where they are known, documents.
-/// `bar_of` gives what is shown of points beside them; without it nothing is.
+/// The items of the first features with their points and, if known, documents. `bar_of`, if given,
+/// returns a bar for the points.
 eval::table points_table(std::string title, scorecard_member const& member,
                          inspected_member const& of, std::size_t top,
                          std::function<std::string(double)> const& bar_of = {}) {
@@ -176,7 +176,7 @@ eval::table points_table(std::string title, scorecard_member const& member,
   return t;
 }
 
-/// The card: of each feature its items with their points.
+/// The card: each feature's items with their points.
 void add_member(scorecard_member const& member, inspected_member const& of, std::size_t top,
                 blocks& to) {
   if (member.options.page) return add_sheet(sheet_of(of), top > 0, to);
@@ -197,16 +197,16 @@ void add_member(scorecard_member const& member, inspected_member const& of, std:
     least = std::min(least, l2r::value_of_points(points));
     most = std::max(most, l2r::value_of_points(points));
   }
-  eval::table t = points_table(
-      fmt::format("The points of items; a document's score is the sum of its items' points (bars "
-                  "from {:.4f} to {:.4f}):",
-                  least, most),
-      member, of, top, [&](double points) { return bar_text(points, least, most); });
+  eval::table t =
+      points_table(fmt::format("Points of items (bars from {:.4f} to {:.4f}); a document's score "
+                               "is the sum of its items' points:",
+                               least, most),
+                   member, of, top, [&](double points) { return bar_text(points, least, most); });
   if (!t.rows.empty()) to.push_back({std::move(t)});
 }
 
-/// Weights of z-scores: those that move scores furthest or, where that is not known, the largest,
-/// first.
+/// The weights of z-scores, by decreasing effect on scores or, if that is not stored, decreasing
+/// size.
 void add_member(linear_member const& member, inspected_member const& of, std::size_t top,
                 blocks& to) {
   l2r::linear_weights const& weights = member.weights;
@@ -219,13 +219,10 @@ void add_member(linear_member const& member, inspected_member const& of, std::si
   double most = 0;
   for (l2r::feature_weight const& one : sorted)
     most = std::max(most, std::abs(l2r::value_of_weight(one.weight)));
-  eval::table t{
-      fmt::format("The weights of z-scores within the query, and of missing values (bars "
-                  "from {:.4f} to {:.4f}){}:",
-                  -most, most,
-                  known ? "; moves: the mean size of what a feature adds to training "
-                          "documents"
-                        : "")};
+  eval::table t{fmt::format(
+      "Weights of z-scores within the query and of missing values (bars from {:.4f} to {:.4f}){}:",
+      -most, most,
+      known ? "; moves: the mean absolute influence of the feature on training documents" : "")};
   if (known) t.columns.push_back({"moves", fixed, 6});
   t.columns.insert(t.columns.end(),
                    {{"weight", fixed, 6}, {"missing", fixed, 6}, {"bar"}, {"feature"}});
@@ -241,8 +238,7 @@ void add_member(linear_member const& member, inspected_member const& of, std::si
   if (!t.rows.empty()) to.push_back({std::move(t)});
 }
 
-/// Curves: of each feature its weight and the points of its bins, those that move scores furthest
-/// first.
+/// The curves: each feature's weight and the points of its bins, by decreasing effect on scores.
 void add_member(joint_member const& member, inspected_member const& of, std::size_t top,
                 blocks& to) {
   say(to,
@@ -254,8 +250,8 @@ void add_member(joint_member const& member, inspected_member const& of, std::siz
       counted(member.pairs.size(), "pair of features", "pairs of features"));
   if (top == 0) return;
   eval::table t{
-      "The curves; a feature adds its weight times the z-score within the query, and the "
-      "points of its item; moves: the mean size of that over training documents:",
+      "Curves of features: each adds its weight times the z-score within the query, and the points "
+      "of its item; moves: the mean absolute influence on training documents:",
       {{"moves", fixed, 6}, {"weight", fixed, 6}, {"points", fixed, 6}, {"item"}}};
   for (l2r::feature_part const& part : first_of(of.linear, top)) {
     auto const f = static_cast<std::size_t>(
@@ -267,7 +263,7 @@ void add_member(joint_member const& member, inspected_member const& of, std::siz
   }
   to.push_back({std::move(t)});
   if (member.pairs.empty()) return;
-  eval::table pairs{"What pairs of features add beside their curves:",
+  eval::table pairs{"Pairs of features, in addition to their curves:",
                     {{"moves", fixed, 6}, {"least", fixed, 6}, {"most", fixed, 6}, {"features"}}};
   for (std::size_t p = 0; p < std::min(top, member.pairs.size()); ++p) {
     l2r::joint_pair const& pair = member.pairs[p];
@@ -282,10 +278,9 @@ void add_member(joint_member const& member, inspected_member const& of, std::siz
 }
 
 eval::table permutation_table(inspected_file const& of, std::size_t top) {
-  eval::table t{
-      fmt::format("What {} loses when a feature's values are shuffled, the mean of {} "
-                  "draws (profile {}):",
-                  of.path, of.draws, of.profile)};
+  eval::table t{fmt::format(
+      "Loss of {} when a feature's values are shuffled, the mean of {} draws (profile {}):",
+      of.path, of.draws, of.profile)};
   for (eval::measure const& m : of.measures)
     t.columns.insert(t.columns.end(), {{m.name(), fixed, 6}, {"deviation", fixed, 6}});
   t.columns.push_back({"feature"});
@@ -294,7 +289,7 @@ eval::table permutation_table(inspected_file const& of, std::size_t top) {
                            [](l2r::permuted_feature const& one) { return one.loss.front(); });
   std::vector<eval::cell>& whole = t.rows.emplace_back();
   for (double const value : of.found.whole) whole.insert(whole.end(), {value, ""});
-  whole.emplace_back("(none: the file as it is)");
+  whole.emplace_back("(none: the unchanged file)");
   for (l2r::permuted_feature const& one : first_of(sorted, top)) {
     std::vector<eval::cell>& row = t.rows.emplace_back();
     for (std::size_t m = 0; m < one.loss.size(); ++m)
@@ -458,13 +453,13 @@ std::string member_title(std::size_t k, std::size_t members, l2r::model_member c
                       : fmt::format("Member {}, kind {}", k + 1, kind);
 }
 
-/// Features as bars and as a table, those that move scores furthest first.
+/// Features as bars and as a table, by decreasing effect on scores.
 void add_features(std::string title, std::vector<l2r::feature_part> const& parts,
                   inspected_member const& of, std::size_t top, blocks& to) {
   if (top == 0 || parts.empty()) return;
   chart bars{.title = std::move(title),
              .kind = chart_kind::bars,
-             .y = {"mean size of what it moves a score by"},
+             .y = {"mean absolute influence on a score"},
              .series = {{"moves", {}}}};
   for (l2r::feature_part const& part : first_of(parts, top))
     bars.series[0].points.push_back(
@@ -484,10 +479,11 @@ void add_to_page(rules_member const& member, inspected_member const& of, std::si
   add_features(fmt::format("Features by what they move scores by, over {}",
                            counted(of.rules.looked_at, "training document")),
                of.rules.features, of, top, to);
-  to.push_back({rule_table("The rules that move scores furthest", of)});
+  to.push_back({rule_table("The most influential rules", of)});
 }
 
-constexpr std::string_view unknown = "The model file does not say what features move scores by.";
+constexpr std::string_view unknown =
+    "The model file does not hold the influence of features on scores.";
 
 void add_to_page(scorecard_member const& member, inspected_member const& of, std::size_t top,
                  blocks& to) {
@@ -534,7 +530,7 @@ inspected_member inspected(context const& ctx, l2r::model_member const& member,
 std::string card_page(inspected_model const& of, card_form form) {
   auto const is_card = [](inspected_member const& one) { return one.words.kind == "card"; };
   if (of.members.size() > 1 || !is_card(of.members.front()))
-    throw usage_error(fmt::format("{} is no card, expected a model that is one", of.path));
+    throw usage_error(fmt::format("{} is not a card, expected a card", of.path));
   card_sheet const sheet = sheet_of(of.members.front());
   std::string const title = fmt::format("Card {}", of.path);
   switch (form) {
@@ -558,7 +554,7 @@ blocks inspection(inspected_model const& of, std::size_t top) {
   }
   bool const several = of.members.size() > 1;
   if (several && !of.file)
-    say(to, "--test FILE adds what each feature moves in the score of all members together.");
+    say(to, "--test FILE adds the influence of each feature on the score of all members together.");
   if (!of.file) return to;
   to.push_back({heading{2, "Features"}});
   l2r::combined_inspection const& combined = of.file->combined;
@@ -595,7 +591,7 @@ ordered_json inspection_json(inspected_model const& of) {
 
 namespace {
 
-/// The sizes that were tried.
+/// A chart of the sizes that were tried.
 chart card_frontier(std::string const& title, l2r::scorecard_member const& card) {
   bool const squares = card.options.loss == l2r::card_loss::point;
   std::string const quality = squares ? "squared error" : "NDCG";

@@ -23,7 +23,7 @@ struct contender {
   std::vector<double> queries;
 };
 
-/// The best one's difference to others, one of them the next best.
+/// The differences between the best ranker and others, including the next best.
 class winner {
  public:
   explicit winner(std::vector<contender> all) : all_(std::move(all)) {
@@ -38,7 +38,7 @@ class winner {
     holm_ = eval::holm(p);
   }
 
-  /// `baseline`: what else it is compared with, by name; may be none of all.
+  /// `baseline`: the name of a further ranker to compare with, if present.
   std::string sentence(std::string_view measure, std::string_view baseline) const {
     contender const& best = all_.front();
     if (all_.size() == 1) return fmt::format("{} has {:.4f} by {}.", best.name, best.mean, measure);
@@ -63,8 +63,8 @@ class winner {
                        holm_[other - 1] < significant_below ? "" : "not ");
   }
 
-  std::vector<contender> all_;               // the best first
-  std::vector<eval::mean_interval> within_;  // [all but the first] its difference to each
+  std::vector<contender> all_;               // best first
+  std::vector<eval::mean_interval> within_;  // [all but the first] difference to the best
   std::vector<double> holm_;
 };
 
@@ -77,7 +77,7 @@ std::string sentence_of(validation_group const& group) {
       .sentence(group.measures[group.measure].name(), group.systems[group.baseline].name);
 }
 
-/// One of a share of the labels, with the system that is the baseline: from documents that were
+/// The sentence for one share of the labels. The baseline system is the one whose documents were
 /// chosen the same way as the best one's.
 std::string sentence_of(std::vector<experiment::curve_summary const*> const& best, double budget,
                         std::size_t measure, std::string const& name, std::string const& baseline) {
@@ -92,11 +92,11 @@ std::string sentence_of(std::vector<experiment::curve_summary const*> const& bes
                      winner(std::move(all)).sentence(name, against));
 }
 
-/// The documents that systems learned from against how well they rank.
+/// Ranking quality against the number of training documents.
 chart documents_frontier(validation_group const& group) {
   std::string const measure = group.measures[group.measure].name();
   chart made{.title = fmt::format("{}: {} by training documents; bars: 95 % intervals over the "
-                                  "queries, each query's mean subtracted",
+                                  "queries, after subtracting each query's mean",
                                   group.title(), measure),
              .x = {"training documents (mean of the folds)", true},
              .y = {measure}};
@@ -144,8 +144,8 @@ void add_lead(std::vector<validation_group> const& groups, found_results const& 
   if (!lead.empty())
     say(lead,
         "Brackets: 95 % intervals of the mean difference over the queries. Significant: p < {} in "
-        "Student's paired t-test, after Holm's correction over all that the best one is compared "
-        "with.",
+        "Student's paired t-test, after Holm's correction over all comparisons with the best "
+        "system.",
         significant_below);
   for (chart& one : frontiers) lead.push_back({std::move(one)});
   if (lead.empty()) return;

@@ -11,35 +11,35 @@
 
 #include <nlohmann/json.hpp>
 
-// Features, items and rules of models in reports: in words, and for programs.
+// Features, items and rules of models in reports: as text and as JSON.
 namespace rulerank::inline v0::report {
 
 using datasets::feature_text;
 
-/// A feature: `feature`, and `name` where it has one.
+/// A feature: `feature`, and `name` if it has one.
 nlohmann::ordered_json feature_json(std::uint32_t feature, datasets::feature_names const& names);
-/// An item: `feature`, `name` where it has one, and its range.
+/// An item: `feature`, `name` if it has one, and its range.
 nlohmann::ordered_json item_json(datasets::item_range const& range,
                                  datasets::feature_names const& names);
 
-/// `57950 (line 1, label 0)`.
+/// For example `57950 (line 1, label 0)`.
 std::string document_text(query_document const& document);
-/// Its label; empty where it has none.
+/// The document's label; empty if it has none.
 std::string label_text(query_document const& document);
-/// `rank 1 of 101, score 0.93`.
+/// For example `rank 1 of 101, score 0.93`.
 std::string rank_text(std::size_t rank, datasets::dataset const& query, double score);
-/// The ids, line, label, rank and score of a document.
+/// A document's ids, line, label, rank and score.
 nlohmann::ordered_json standing_json(query_document const& document, std::size_t rank,
                                      double score);
 
-/// Adds the tables of `effects`, without what the documents are called.
+/// Adds the tables of `effects`, without the document's description.
 void add_effects(query_document const& document, l2r::score_effects const& of,
                  std::span<member_words const> words, std::size_t top, blocks& to);
 void add_effects(query_document const& first, query_document const& second,
                  l2r::score_effects const& of_first, l2r::score_effects const& of_second,
                  std::span<member_words const> words, std::size_t top, blocks& to);
 
-/// Positions 0 to `size` - 1, those with the largest size of `value` first; at most `top`.
+/// The indices 0 to `size` - 1 by decreasing |value|; at most `top`.
 template <class Value>
 std::vector<std::size_t> largest(std::size_t size, std::size_t top, Value const& value) {
   std::vector<std::size_t> order(size);
@@ -50,7 +50,7 @@ std::vector<std::size_t> largest(std::size_t size, std::size_t top, Value const&
   return order;
 }
 
-/// Of a rule of a document (`l2r::document_rule`) or of a model (`l2r::strong_rule`).
+/// The text of a rule of a document (`l2r::document_rule`) or model (`l2r::strong_rule`).
 template <class Rule>
 std::string rule_text(Rule const& rule, member_words const& words) {
   return datasets::words_of_rule(rule.antecedent, rule.label, words.ranges, words.names);
@@ -59,7 +59,7 @@ template <class Rule>
 double confidence(Rule const& rule) {
   return static_cast<double>(rule.support) / rule.documents;
 }
-/// What a rule is for programs: its text, its antecedent and its label.
+/// A rule as JSON: its text, antecedent and label.
 template <class Rule>
 nlohmann::ordered_json rule_json(Rule const& rule, member_words const& words) {
   nlohmann::ordered_json antecedent = nlohmann::ordered_json::array();

@@ -14,7 +14,7 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 
-// Documents as files. Figures in PDF are made of the SVG ones by librsvg's program.
+// Writes documents to files. librsvg's program converts SVG figures to PDF.
 namespace rulerank::inline v0::report {
 
 namespace {
@@ -28,15 +28,16 @@ constexpr named_values<document_form, 3> document_forms{{{"html", document_form:
                                                          {"markdown", document_form::markdown},
                                                          {"latex", document_form::latex}}};
 
-/// The options, if one document can be written so.
+/// Returns the options; throws if they are inconsistent.
 output_options checked(output_options options) {
   bool const text = options.form != document_form::html;
   if (text && options.path == "-")
-    throw usage_error(fmt::format("format {} needs out, a file: its figures are files beside it",
-                                  options.form == document_form::markdown ? "markdown" : "latex"));
+    throw usage_error(fmt::format(
+        "format {} needs a file for out, because its figures go to files in the same folder",
+        options.form == document_form::markdown ? "markdown" : "latex"));
   if (!text && options.figures == figure_form::pdf)
     throw usage_error(
-        "figures pdf: a page holds its figures itself, expected format markdown or latex");
+        "figures pdf: a page holds its own figures, expected format markdown or latex");
   return options;
 }
 
@@ -45,11 +46,12 @@ std::string converter_for(figure_form figures) {
   std::string const found = process::search_path("rsvg-convert").string();
   if (found.empty())
     throw output_error(
-        "figures pdf needs the program rsvg-convert (Debian: librsvg2-bin), which is not there");
+        "figures pdf needs the program rsvg-convert, which was not found; install it (Debian: "
+        "librsvg2-bin)");
   return found;
 }
 
-/// The same bytes at each call, whatever the time is.
+/// Deterministic: the bytes do not depend on the time.
 std::string pdf_of(std::string const& converter, figure const& from) {
   process::environment environment = boost::this_process::environment();
   if (environment.count("SOURCE_DATE_EPOCH") == 0) environment["SOURCE_DATE_EPOCH"] = "0";
@@ -57,7 +59,7 @@ std::string pdf_of(std::string const& converter, figure const& from) {
       ::fdopen(::memfd_create("figure.svg", MFD_CLOEXEC), "w+"), std::fclose);
   std::string const name = fs::path(from.name).replace_extension(".svg").string();
   if (svg == nullptr || std::fputs(from.svg.c_str(), svg.get()) < 0)
-    throw output_error(fmt::format("{}: cannot be handed to {}", name, converter));
+    throw output_error(fmt::format("{}: cannot be passed to {}", name, converter));
   std::rewind(svg.get());
   process::ipstream said;
   std::string bytes;
@@ -74,7 +76,7 @@ std::string pdf_of(std::string const& converter, figure const& from) {
   }
   if (status != 0 || !bytes.starts_with("%PDF"))
     throw output_error(
-        fmt::format("{}: {} made no PDF of it, exit status {}", name, converter, status));
+        fmt::format("{}: {} failed to make a PDF of it, exit status {}", name, converter, status));
   return bytes;
 }
 
@@ -105,7 +107,7 @@ void document_output::write_figures(context const& ctx, std::vector<figure> cons
     add(fs::path(path).replace_extension(".svg"), one.svg);
     if (!converter_.empty()) add(path, pdf_of(converter_, one));
   }
-  // A full disk fails here, before a file takes its place.
+  // Detects a full disk before a file is replaced.
   for (output_file& file : files) file.flush();
   out_.flush();
   for (output_file& file : files) file.commit();
@@ -128,7 +130,7 @@ void document_output::write(context const& ctx, document const& of) {
     write_figures(ctx, made.figures, folder.string());
   } catch (...) {
     std::error_code has_others;
-    if (is_new) fs::remove(folder, has_others);  // where it is empty
+    if (is_new) fs::remove(folder, has_others);  // only if it is empty
     throw;
   }
 }

@@ -11,7 +11,7 @@ namespace {
 
 using style = eval::column::style;
 
-/// Capitals and what is not ASCII are wider than digits; other letters are not, on average.
+/// Capitals and non-ASCII characters are wider than digits; other letters average a digit's width.
 double width_of(std::string_view text) {
   double width = 0;
   for (char const c : text) {
@@ -42,7 +42,7 @@ double column_width(eval::table const& of, std::size_t i, paper_line const& line
   return line.between + std::max(width, broken ? longest_word(column.name) : width_of(column.name));
 }
 
-/// The columns that name the rows, and those from `begin` to `end`.
+/// The name columns and the columns from `begin` to `end`.
 eval::table part_of(eval::table const& of, std::size_t names, std::size_t begin, std::size_t end) {
   auto const taken = [&](auto const& from) {
     auto const at = [&](std::size_t i) { return from.begin() + static_cast<std::ptrdiff_t>(i); };

@@ -6,17 +6,18 @@
 
 namespace rulerank::inline v0::report {
 
-/// What a line of paper holds, in widths of a digit.
+/// The width of a printed line, in widths of a digit.
 struct paper_line {
   double room;
-  double between;          ///< more of each column: its margins
-  double least_names = 0;  ///< where texts are broken into lines: what a column of them has room
-  double most_names = 0;   ///< for, however short or long they are; 0: they are not broken
+  double between;          ///< margins per column, added to its width
+  double least_names = 0;  ///< if texts are wrapped: minimum width of a text column
+  double most_names = 0;   ///< likewise its maximum width; 0: texts are not wrapped
 };
 
-/// The tables that show a table on paper: as many columns side by side as a line holds, each with
-/// those that name the rows, before the first of style `fixed`. One, where all fit, where there are
-/// no names or texts behind them, and where the names alone fill a line.
+/// Splits a table that is too wide for paper: each part repeats the name columns (those before the
+/// first of style `fixed`) and has as many others as fit. Returns the table itself if it fits, if
+/// it has no name columns or has text columns after them, and if the name columns alone fill a
+/// line.
 std::vector<eval::table> parts_on_paper(eval::table const& of, paper_line const& line);
 
 }  // namespace rulerank::report

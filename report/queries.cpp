@@ -22,12 +22,13 @@ namespace rulerank::inline v0::report {
 
 namespace {
 
-constexpr std::size_t depth = 10;          // ranks that are looked at
-constexpr std::size_t static_queries = 3;  // with documents, won and lost each, without the script
+constexpr std::size_t depth = 10;          // ranks considered
+constexpr std::size_t static_queries = 3;  // queries with documents shown without the script, won
+                                           // and lost each
 constexpr std::size_t rules_each_way = 3;
-constexpr std::size_t rules_of_baseline = 1;     // each way
-constexpr std::size_t most_values = 800'000;     // for the script: 2.7 bytes each
-constexpr std::size_t document_bytes = 400'000;  // likewise
+constexpr std::size_t rules_of_baseline = 1;     // in each direction
+constexpr std::size_t most_values = 800'000;     // in the script's data: 2.7 bytes each
+constexpr std::size_t document_bytes = 400'000;  // in the script's data
 
 /// A query of a fold.
 struct query_place {
@@ -50,8 +51,7 @@ std::string const& qid_of(validation_group const& group, query_place at) {
   return group.systems.front().folds[at.fold].qids[at.query];
 }
 
-/// The query's documents, by their numbers in it, in the order of a system's scores; empty where
-/// these are not there.
+/// A query's documents, numbered within it, by a system's scores; empty if there are no scores.
 std::vector<std::size_t> ranking(validation_group const& group, std::size_t system,
                                  query_place at) {
   system_source const& source = group.sources[system];
@@ -70,7 +70,7 @@ std::size_t rank_in(std::vector<std::size_t> const& order, std::size_t d) {
   return static_cast<std::size_t>(std::ranges::find(order, d) - order.begin()) + 1;
 }
 
-/// Of the documents that either ranking has on top, by `order`.
+/// The documents at the top of either ranking, in the order `order`.
 std::vector<std::size_t> on_top(std::vector<std::size_t> const& order,
                                 std::vector<std::size_t> const& other) {
   std::set<std::size_t> shown;
@@ -83,7 +83,7 @@ std::vector<std::size_t> on_top(std::vector<std::size_t> const& order,
   return documents;
 }
 
-/// The rules that a report shows, each table once.
+/// The rules that a report shows; each table appears once.
 class rules_shown {
  public:
   rules_shown(context const& ctx, validation_group const& group, report_options const& options)
@@ -93,8 +93,8 @@ class rules_shown {
           std::make_unique<rule_source>(ctx, options, group.sources[s], group.systems[s].name));
   }
 
-  /// Those behind a system's score of document `d` of query `at.query`, the place `i`; none where
-  /// they are lacking, or were given before.
+  /// The rules behind a system's score of document `d` of query `at.query`, place `i`; empty if not
+  /// available or already returned.
   std::optional<eval::table> of(std::size_t system, std::size_t i, query_place at, std::size_t d) {
     if (!given_.insert({i, system, d}).second) return std::nullopt;
     ctx_.check_stop();
@@ -107,10 +107,10 @@ class rules_shown {
     }
     return t;
   }
-  /// Why a system has none.
+  /// Why a system has no rules to show.
   std::string lacks(std::size_t system) const { return sources_[system]->lacks(); }
 
-  /// For the script, which finds the tables in the page: systems and documents by place.
+  /// For the script to find the tables in the page: systems and documents by place.
   json const& shown() const { return shown_; }
 
  private:
@@ -121,7 +121,7 @@ class rules_shown {
   json shown_ = json::object();
 };
 
-/// One system beside the baseline.
+/// Compares one system with the baseline.
 class duel {
  public:
   duel(validation_group const& group, report_options const& options, std::size_t system,
@@ -154,7 +154,7 @@ class duel {
                                  c.paired_t->p_holm)
                    : std::string());
     chart columns{
-        .title = fmt::format("{} of each query: {} less {}, sorted", measure, name(), baseline()),
+        .title = fmt::format("{} of each query: {} minus {}, sorted", measure, name(), baseline()),
         .kind = chart_kind::differences,
         .x = {counted(places_.size(), "query", "queries")},
         .y = {"difference"},
@@ -202,7 +202,7 @@ class duel {
     datasets::dataset const& test = group_.sources[system_].from->data[at.fold]->test;
     std::size_t const begin = test.queries[at.query].begin;
     eval::table t{
-        .title = fmt::format("The first {} of either ranking", depth),
+        .title = fmt::format("The first {} of each ranking", depth),
         .columns = {{"rank", fixed}, {"baseline's", fixed}, {"label", fixed}, {"document"}}};
     std::optional<std::size_t> moved;
     double furthest = -1;
@@ -232,12 +232,12 @@ class duel {
   rules_shown& rules_;
   std::vector<query_place> places_;
   std::vector<double> difference_;  // [places]
-  std::vector<std::size_t> order_;  // of places, most won first
+  std::vector<std::size_t> order_;  // indices of places, most won first
   std::vector<std::size_t> won_, lost_;
   bool shows_documents_ = false;
 };
 
-/// The values of a system by a measure, each as 16 bits between the least and the largest of all.
+/// A system's values of a measure as 16-bit integers, scaled to [low, high].
 std::string packed(validation_group const& group, std::size_t system, std::size_t m,
                    std::vector<query_place> const& places, double low, double high) {
   std::string bytes;
@@ -255,7 +255,7 @@ json values_data(validation_group const& group, std::vector<query_place> const& 
   std::size_t const each = std::max<std::size_t>(1, group.systems.size() * places.size());
   std::size_t const count = std::clamp<std::size_t>(most_values / each, 1, group.measures.size());
   for (std::size_t m = 0; m < group.measures.size(); ++m) {
-    // Too many values: those of the first measures, and of the chosen one.
+    // If there are too many values, only the first measures and the selected one are stored.
     if (m >= count && m != group.measure) continue;
     double low = 0, high = 0;
     for (std::size_t s = 0; s < group.systems.size(); ++s)
@@ -288,7 +288,7 @@ json values_data(validation_group const& group, std::vector<query_place> const& 
   return data;
 }
 
-/// The documents that a ranking has on top: ids, labels, and of each system the rank of each.
+/// The top documents of a query's rankings: ids, labels, and the rank of each by each system.
 json documents_of(validation_group const& group, query_place at) {
   std::vector<std::vector<std::size_t>> orders;
   std::set<std::size_t> shown;
@@ -314,7 +314,8 @@ json documents_of(validation_group const& group, query_place at) {
   return {ids, labels, ranks};
 }
 
-/// The documents of the queries on which the systems differ most, as many as there is room for.
+/// The documents of the queries with the largest differences between systems, within the size
+/// limit.
 json documents_data(validation_group const& group, std::vector<query_place> const& places) {
   std::vector<double> spread;
   for (query_place const at : places) {
@@ -341,7 +342,7 @@ json documents_data(validation_group const& group, std::vector<query_place> cons
   return data;
 }
 
-/// `system`: the one that is shown first.
+/// `system`: shown first.
 interactive explorer(validation_group const& group, std::size_t system, rules_shown const& rules) {
   std::vector<query_place> const places = places_of(group);
   json data = values_data(group, places);
@@ -368,21 +369,21 @@ interactive explorer(validation_group const& group, std::size_t system, rules_sh
 void add_queries(context const& ctx, validation_group const& group, report_options const& options,
                  blocks& to) {
   if (group.systems.size() < 2) {
-    say(to, "One system alone: there is nothing to compare it with.");
+    say(to, "There is only one system, so there is nothing to compare it with.");
     return;
   }
   for (cross_validation const* const one : group.validations)
     for (std::size_t f = 0; f < one->folds.size(); ++f)
       if (!one->data[f]) {
         say(to,
-            "The test part of {} of {} is not where the manifest says, or is another file: its "
-            "documents are not shown.",
+            "The test set of {} of {} is missing or has changed since the run, so its documents "
+            "are not shown.",
             one->folds[f].name, one->name);
       }
   rules_shown rules(ctx, group, options);
   std::vector<std::size_t> others = best_first(group);
   std::erase(others, group.baseline);
-  // The best one whose documents can be shown.
+  // The best system with documents to show.
   auto const ranked = std::ranges::find_if(others, [&](std::size_t s) {
     return !ranking(group, s, {0, 0}).empty();
   });

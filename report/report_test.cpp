@@ -136,7 +136,7 @@ TEST(parts, have_each_column_once_and_the_names) {
     }
   }
   EXPECT_EQ(next, whole.columns.size());
-  // Nothing to name the rows; names that fill a line; texts behind the numbers.
+  // No name columns; names that fill a line; text columns after the numbers.
   EXPECT_EQ(parts_on_paper(measured({std::string(70, 'x')}), line).size(), 1U);
   eval::table other = whole;
   other.columns[0].shown = style::fixed;
@@ -172,7 +172,7 @@ TEST(forms, a_wide_table_is_printed_in_parts) {
   EXPECT_EQ(count(page, "class=\"scroll wide\""), 1U);
   EXPECT_EQ(count(page, "class=\"paper\""), 1U);
   EXPECT_EQ(count(page, " 0.1021</td>"), 4U);
-  // Few measures stand there once.
+  // Few measures are shown once.
   document few{"t", {{measured({"random"})}}};
   auto& table = std::get<eval::table>(few.blocks[0].of);
   table.columns.resize(8);
@@ -197,7 +197,7 @@ TEST(svg, values_that_cannot_be_drawn_are_left_out) {
   }
   chart columns{.title = "t", .kind = chart_kind::differences, .series = {{"s", {}}}};
   for (int i = 0; i < 10'000; ++i) columns.series[0].points.push_back({0, 5000.0 - i});
-  EXPECT_LT(eval::page_elements(columns).size(), 40'000U);  // as many columns as there is room for
+  EXPECT_LT(eval::page_elements(columns).size(), 40'000U);  // at most as many columns as fit
   chart const zeros{.title = "t", .kind = chart_kind::differences, .series = {{"s", {{0, 0}}}}};
   EXPECT_EQ(eval::page_elements(zeros).find("nan"), std::string::npos);
 }
@@ -216,8 +216,7 @@ TEST(svg, series_look_different) {
 TEST(svg, a_line_goes_through_its_points) {
   chart one{.title = "t", .kind = chart_kind::xy, .x = {"x"}, .y = {"y"}};
   one.series.push_back({"s", {{0, 0}, {1, 1}, {2, 0}}});
-  // A twentieth of the range is left free on each side: the middle of 96 .. 616, and 12 + 300 x
-  // 1/22.
+  // A twentieth of the range is free on each side: the middle of 96 .. 616, and 12 + 300 x 1/22.
   EXPECT_NE(eval::page_elements(one).find("L356.0 25.6"), std::string::npos)
       << eval::page_elements(one);
 }

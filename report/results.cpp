@@ -31,7 +31,7 @@ bool is_there(fs::path const& path) {
   return fs::exists(path, absent);
 }
 
-/// Reads files of a report and tells the caller of each.
+/// Reads a report's files and reports each path to the caller.
 class reader {
  public:
   reader(context const& ctx, report_options const& options) : ctx_(ctx), options_(options) {}
@@ -44,7 +44,7 @@ class reader {
     std::string const name = opened(path.string());
     return parse_ordered_json(datasets::read_file(name, expected), name, expected);
   }
-  /// Null where there is none.
+  /// Null if there is no manifest.
   json manifest(fs::path const& folder) const;
 
   cross_validation validation(fs::path const& folder) const;
@@ -95,19 +95,24 @@ std::optional<fold_data> reader::data_of(cross_validation const& of,
   for (std::string const& path : paths) {
     if (!sum.empty() && sha256_of_file(path) != sum) {
       if (asked)
-        throw error({path, 0, 0}, fmt::format("found another file than the test set that {} is "
-                                              "of, expected the SHA-256 {}",
-                                              of.folder, sum));
+        throw error(
+            {path, 0, 0},
+            fmt::format("found a test set that differs from that of {}, expected the SHA-256 {}",
+                        of.folder, sum));
       continue;
     }
     fold_data data = read_data(of, fold, path);
     if (has_queries(data.test, fold)) return data;
-    if (asked) throw error({path, 0, 0}, fmt::format("found other queries than {} has", of.folder));
+    if (asked)
+      throw error(
+          {path, 0, 0},
+          fmt::format("found queries that differ from those of {}, expected the same queries",
+                      of.folder));
   }
   return std::nullopt;
 }
 
-/// Beside `eval::to_json(profile)`.
+/// Reads the fields next to `eval::to_json(profile)`.
 eval::profile profile_from(json_fields<json> const& from) {
   constexpr std::uint64_t most = std::numeric_limits<std::int32_t>::max();
   source_position const at{from.name(), 1, 1};
@@ -134,7 +139,7 @@ eval::profile profile_from(json_fields<json> const& from) {
   return p;
 }
 
-/// Throws for a member of the settings' `reading` that has another type than the report expects.
+/// Throws if a field of the settings' `reading` has an unexpected type.
 void expect_reading(json_fields<json> const& settings) {
   if (!settings.has("reading")) return;
   json_fields<json> const reading(settings.member("reading"), settings.name(), "settings.reading.");
@@ -143,7 +148,7 @@ void expect_reading(json_fields<json> const& settings) {
   if (reading.has("groups")) reading.list("groups");
 }
 
-/// Throws for a manifest that is no object, and for inputs without a path.
+/// Throws if a manifest is not an object or an input has no path.
 void expect_inputs(json const& manifest, std::string const& path) {
   json_fields<json> const from(manifest, path);
   if (!from.has("inputs")) return;
@@ -176,12 +181,13 @@ cross_validation reader::validation(fs::path const& folder) const {
     found.folds.push_back(experiment::read_fold_result(opened(of.string())));
     if (found.folds.back().fingerprint != fold.word("fingerprint"))
       throw error({of.string(), 0, 0},
-                  fmt::format("found the results of another run than {} is of", path.string()));
+                  fmt::format("found results of a different run than {}, expected the same run",
+                              path.string()));
     if (found.folds.back().systems.empty()) throw error({of.string(), 0, 0}, "found no systems");
   }
   if (found.folds.empty()) throw error({path.string(), 0, 0}, "found no folds");
   found.manifest = manifest(folder);
-  // That of a pipeline lies above.
+  // A pipeline's manifest is in the parent folder.
   if (found.manifest.is_null() && folder.filename() == "experiment")
     found.manifest = manifest(folder.parent_path());
   for (experiment::fold_result const& fold : found.folds) {
@@ -231,8 +237,9 @@ learning_curves reader::curves(fs::path const& folder) const {
     if (columns == 0) {
       columns = cells.size();
       if (columns <= head.size() || !std::equal(head.begin(), head.end(), cells.begin()))
-        throw error(at, fmt::format("found another header, expected {} and measures between tabs",
-                                    fmt::join(head, ", ")));
+        throw error(at,
+                    fmt::format("found a different header, expected {} and measures between tabs",
+                                fmt::join(head, ", ")));
       found.measures.assign(cells.begin() + static_cast<std::ptrdiff_t>(head.size()), cells.end());
       continue;
     }
@@ -256,7 +263,7 @@ learning_curves reader::curves(fs::path const& folder) const {
   return found;
 }
 
-/// Reads the folds' own results where all are there.
+/// Reads the folds' results by query if all are present.
 void reader::read_queries(learning_curves& to) const {
   experiment::curve_results all;
   all.options.measures = eval::parse_measures(fmt::format("{}", fmt::join(to.measures, ",")));
@@ -275,12 +282,12 @@ void reader::read_queries(learning_curves& to) const {
   to.by_query = std::move(all);
 }
 
-/// The last parts of the folders' paths where these are distinct, else the paths.
+/// Names: the last components of the folders' paths if these are distinct, else the paths.
 template <class Results>
 void give_names(std::vector<Results>& all) {
   std::set<std::string> names;
   auto const name = [](Results const& one) {
-    fs::path path = fs::absolute(one.folder).lexically_normal();  // that of "." too
+    fs::path path = fs::absolute(one.folder).lexically_normal();  // also resolves "."
     if (path.filename().empty()) path = path.parent_path();
     if (path.filename() == "experiment" && path.has_parent_path()) path = path.parent_path();
     return path.filename().string();
@@ -329,7 +336,7 @@ void add_systems(validation_group& to, cross_validation const& from) {
   }
 }
 
-/// Each system with every baseline.
+/// Compares each system with every baseline.
 void compare_all(context const& ctx, validation_group& group) {
   eval::comparison_options const options{.paired_t = true, .fisher = false};
   group.compared.resize(group.systems.size());
@@ -354,7 +361,7 @@ void choose(validation_group& group, report_options const& options) {
     group.baseline = static_cast<std::size_t>(at - group.systems.begin());
 }
 
-/// Throws `usage_error` for a baseline or measure that nothing has.
+/// Throws `usage_error` for a baseline or measure that no results have.
 void expect_known(std::vector<validation_group> const& groups, found_results const& found,
                   report_options const& options) {
   std::set<std::string> systems, measures;

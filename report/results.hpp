@@ -17,28 +17,28 @@
 
 #include <nlohmann/json.hpp>
 
-// What `experiment` left in folders.
+// Reads the folders that `experiment` wrote.
 namespace rulerank::inline v0::report {
 
 using json = nlohmann::ordered_json;
 
-/// A test set and what ranks it.
+/// A test set and the systems' scores for it.
 struct fold_data {
   datasets::dataset test;
-  std::map<std::string, std::vector<double>> scores;  ///< [documents] by system
+  std::map<std::string, std::vector<double>> scores;  ///< [documents] scores by system
 };
 
-/// A cross-validation.
+/// The results of a cross-validation.
 struct cross_validation {
   std::string folder;
-  std::string name;  ///< distinct in the report
+  std::string name;  ///< unique within the report
   json settings, manifest;
   eval::profile profile;
   std::vector<experiment::fold_result> folds;
-  std::vector<std::optional<fold_data>> data;  ///< [folds] none where the test set is not there
+  std::vector<std::optional<fold_data>> data;  ///< [folds] empty if the test set is unavailable
 };
 
-/// Learning curves: a row of curves.tsv.
+/// A row of curves.tsv, a learning curve.
 struct curve_row {
   std::string fold, way, settings, system;
   double share = 0, documents = 0, labels = 0;
@@ -50,7 +50,7 @@ struct learning_curves {
   json manifest;
   std::vector<std::string> measures;
   std::vector<curve_row> rows;
-  /// The results by query; none where curves/FOLD.json of a fold is missing.
+  /// The results by query; empty if curves/FOLD.json of any fold is missing.
   std::optional<experiment::curve_results> by_query;
 };
 
@@ -62,51 +62,51 @@ struct found_results {
 /// Reads all of `options.folders`.
 found_results read_results(context const& ctx, report_options const& options);
 
-/// The checksum of a fold's part, `test` or `train`; empty where it was not a file.
+/// The checksum of a fold's `test` or `train` set; empty if it was not a file.
 std::string part_checksum(experiment::fold_result const& fold, std::string_view part);
-/// Files that may be that part: in the folder that the caller names, else where the manifest has a
-/// file with its checksum, or beside the experiment of a pipeline.
+/// Paths that may hold that set: in the folder that the caller names; else the manifest's file with
+/// the same checksum, or next to the experiment of a pipeline.
 std::vector<std::string> part_paths(cross_validation const& of, experiment::fold_result const& fold,
                                     std::string_view part, report_options const& options);
 /// How the experiment read its documents; group files are not known here.
 datasets::read_options reading_of(cross_validation const& of);
 
-/// Where a system of a group comes from.
+/// The origin of a system in a group.
 struct system_source {
   cross_validation const* from = nullptr;
-  std::string name;  ///< there
+  std::string name;  ///< name in `from`
 };
 
-/// Cross-validations of the same queries, measures and profile.
+/// Cross-validations with the same queries, measures and profile.
 struct validation_group {
   std::vector<cross_validation const*> validations;
   std::vector<eval::measure> measures;
   std::vector<std::string> folds;
-  std::vector<eval::system_values> systems;      ///< distinct names
+  std::vector<eval::system_values> systems;      ///< with distinct names
   std::vector<system_source> sources;            ///< [systems]
-  std::vector<std::optional<double>> documents;  ///< [systems] mean of the folds
+  std::vector<std::optional<double>> documents;  ///< [systems] mean over the folds
   std::size_t baseline = 0;
-  std::size_t measure = 0;  ///< of wins and losses
-  /// [baselines][systems] paired t-tests, Holm's correction over the systems of a measure: those of
-  /// each system with every measure, empty for the baseline itself.
+  std::size_t measure = 0;  ///< for wins and losses
+  /// [baselines][systems] Paired t-tests with Holm correction over the systems of a measure: one
+  /// per measure; empty for the baseline itself.
   std::vector<std::vector<std::vector<eval::comparison>>> compared;
 
   std::string title() const;
 };
 
-/// The values of a system by a measure, query by query over the folds.
+/// A system's values of a measure, by query over all folds.
 std::vector<double> queries_of(eval::system_values const& of, std::size_t measure);
 
-/// The systems of a group, the best by its measure first.
+/// A group's systems, best first by its measure.
 std::vector<std::size_t> best_first(validation_group const& group);
 
 std::vector<validation_group> groups_of(context const& ctx, found_results const& found,
                                         report_options const& options);
 
-/// The text of a share of the labels, such as `5 %`.
+/// The text of a share of labels, such as `5 %`.
 std::string share_text(double share);
 
-/// Which of these measures is meant by `options.metric`; none where they lack it.
+/// The index of the measure selected by `options.metric`; empty if there is none.
 std::optional<std::size_t> chosen_measure(std::vector<std::string> const& names,
                                           report_options const& options);
 

@@ -31,9 +31,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Itemsets of one document that are counted one after the other: some seconds.
+/// Limit on a document's itemsets, which are counted serially: some seconds.
 constexpr double most_itemsets = 2e6;
-/// Of a training set that is read for a report, a fold and system at a time: some seconds.
+/// Limit on a training set that is read for each fold and system: some seconds.
 constexpr std::uintmax_t most_training_bytes = 200'000'000;
 
 double itemsets(std::size_t features, unsigned rule_size) {
@@ -45,14 +45,14 @@ double itemsets(std::size_t features, unsigned rule_size) {
   return sum;
 }
 
-/// Takes `before` from the begin of `text`.
+/// Removes the prefix `before` from `text`, if present.
 bool take(std::string_view& text, std::string_view before) {
   if (!text.starts_with(before)) return false;
   text.remove_prefix(before.size());
   return true;
 }
 
-/// Takes `before` and the number behind it.
+/// Removes the prefix `before` and the number after it, if present.
 bool take(std::string_view& text, std::string_view before, unsigned& number) {
   if (!take(text, before)) return false;
   auto const [end, wrong] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -61,13 +61,13 @@ bool take(std::string_view& text, std::string_view before, unsigned& number) {
   return true;
 }
 
-/// What a system's name says of it: what it learned from, and how it ranks.
+/// The fields encoded in a system's name: its training documents and its rule size.
 struct system_parts {
   unsigned reduce_size = 0;  ///< 0: all training documents
-  unsigned rank_size = 0;    ///< of all members; 0: each member's own
+  unsigned rank_size = 0;    ///< of all members; 0: each member has its own
 };
 
-/// None for a system that does not rank by rules of documents that are known.
+/// Empty for a system that does not rank by rules of known documents.
 std::optional<system_parts> parts_of(std::string_view name) {
   system_parts parts;
   if (!take(name, "full") && !take(name, "reduced-", parts.reduce_size)) return std::nullopt;
@@ -79,7 +79,7 @@ std::optional<system_parts> parts_of(std::string_view name) {
   return parts;
 }
 
-/// The members that a system ranks by.
+/// The members of a system.
 std::vector<tuning::settings_file> members_of(cross_validation const& from,
                                               experiment::fold_result const& fold,
                                               std::string const& system,
@@ -101,7 +101,7 @@ std::vector<tuning::settings_file> members_of(cross_validation const& from,
   return members;
 }
 
-/// Says which members of a system have no rules to show; empty for rules alone.
+/// Describes the members of a system that have no rules to show; empty if all are rules.
 std::string other_kinds(std::vector<tuning::settings_file> const& members,
                         std::string const& system) {
   bool const has_others = std::ranges::any_of(members, [](tuning::settings_file const& member) {
@@ -127,7 +127,7 @@ rule_source::rule_source(context const& ctx, report_options const& options, syst
 
 rule_source::~rule_source() = default;
 
-/// The fold's whole training set; where it is not there, `lacks` says so.
+/// The path of the fold's whole training set; if it is unavailable, sets `lacks` to the reason.
 std::string rule_source::training_file(std::size_t f, std::string& lacks) const {
   cross_validation const& from = *of_.from;
   experiment::fold_result const& fold = from.folds[f];
@@ -136,7 +136,7 @@ std::string rule_source::training_file(std::size_t f, std::string& lacks) const 
     std::error_code unknown;
     if (std::uintmax_t const bytes = fs::file_size(path, unknown);
         !unknown && bytes > most_training_bytes) {
-      lacks = fmt::format("the training part of {} has {} bytes, a report reads {} at most",
+      lacks = fmt::format("the training set of {} has {} bytes, and a report reads at most {}",
                           fold.name, bytes, most_training_bytes);
       return {};
     }
@@ -145,7 +145,7 @@ std::string rule_source::training_file(std::size_t f, std::string& lacks) const 
       return path;
     }
   }
-  lacks = fmt::format("the training part of {} is not there, or is another file", fold.name);
+  lacks = fmt::format("the training set of {} is missing or has changed since the run", fold.name);
   return {};
 }
 
@@ -155,20 +155,20 @@ void rule_source::prepare(std::size_t f, fold_ranker& to) const {
   std::optional<system_parts> const parts = parts_of(of_.name);
   json const reading = from.settings.value("reading", json::object());
   if (!parts) {
-    to.lacks = fmt::format("of {} the folder keeps no training set or model", name_);
+    to.lacks = fmt::format("the folder keeps no training set or model of {}", name_);
     return;
   }
   auto const in_folder = [&](std::string const& end) {
     std::string const path =
         (fs::path(from.folder) / "reduced" / fmt::format("{}-{}", fold.name, end)).string();
     if (std::error_code absent; !fs::exists(path, absent) && to.lacks.empty())
-      to.lacks = fmt::format("{} is not there", path);
+      to.lacks = fmt::format("{} is missing", path);
     return path;
   };
   std::vector<tuning::settings_file> const members = members_of(from, fold, of_.name, *parts);
   to.lacks = other_kinds(members, name_);
   if (!to.lacks.empty()) return;
-  // The cuts that the folder keeps are those of the settings.
+  // The cuts in the folder are those of the settings.
   json const kept = from.settings.value("discretizer", json());
   auto const has_cuts = [&](tuning::settings_file const& member) {
     return member.discretizer && tuning::to_json(*member.discretizer) == kept;
@@ -200,9 +200,10 @@ void rule_source::prepare(std::size_t f, fold_ranker& to) const {
     auto training = std::make_shared<datasets::binned_dataset const>(
         datasets::apply_discretizer(ctx_, parts->reduce_size > 0 ? reduced : all, *cuts));
     if (itemsets(training->feature_count(), member.scoring.rule_size) > most_itemsets) {
-      to.lacks =
-          fmt::format("rules of size {} of {} features are too many to count here; explain does",
-                      member.scoring.rule_size, training->feature_count());
+      to.lacks = fmt::format(
+          "rules of size {} of {} features are too many to count for a report; use `rulerank "
+          "explain`",
+          member.scoring.rule_size, training->feature_count());
       return;
     }
     model.members.emplace_back(l2r::rules_member{cuts, std::move(training), member.scoring});
@@ -241,15 +242,16 @@ std::optional<eval::table> rule_source::explain(std::size_t f, std::size_t q, st
   std::vector<double> const& kept = data.scores.at(of_.name);
   if (!std::equal(why.scores().begin(), why.scores().end(),
                   kept.begin() + static_cast<std::ptrdiff_t>(group.begin))) {
-    ranker.lacks = fmt::format("by what {} keeps, {} would give the documents other scores",
+    ranker.lacks = fmt::format("the data in {} give other scores for {} than the run did",
                                of_.from->folder, of_.name);
     return std::nullopt;
   }
   l2r::model_explanation const found = why.explain(ctx_, d, top);
   bool const several = found.members.size() > 1;
-  eval::table t{.title = fmt::format("{}: rules that moved the score of document {} furthest{}",
-                                     name_, data.test.docid(group.begin + d),
-                                     several ? ", by its members, each in its own score" : "")};
+  eval::table t{
+      .title = fmt::format("{}: the most influential rules on the score of document {}{}", name_,
+                           data.test.docid(group.begin + d),
+                           several ? ", by member, in the unit of the member's own score" : "")};
   if (several) t.columns.push_back({"member", fixed});
   t.columns.insert(t.columns.end(),
                    {{"moves", fixed, 6}, {"support", fixed}, {"of", fixed}, {"rule"}});

@@ -8,29 +8,28 @@
 #include <string>
 #include <vector>
 
-// The rules behind the scores of a cross-validation, from what its folder keeps.
+// Reconstructs the rules behind a cross-validation's scores from its folder.
 namespace rulerank::inline v0::report {
 
-/// Explains documents by a system that ranks by rules: from the reduced training set that the
-/// folder keeps, or from the training set where it lies where the manifest says and is the same
-/// file. Rankers are made when a fold is first asked for; those whose scores are others than the
-/// folder keeps explain nothing.
+/// Explains documents by a system that ranks by rules. Uses the reduced training set in the folder,
+/// or the manifest's training set if that file is unchanged. Makes a fold's rankers on first use.
+/// Rankers whose scores differ from the folder's explain nothing.
 class rule_source {
  public:
-  /// `name`: what the report calls the system. The context and the options outlive the object.
+  /// `name`: the system's name in the report. Keeps references to the context and the options.
   rule_source(context const& ctx, report_options const& options, system_source const& of,
               std::string name);
   ~rule_source();
   rule_source(rule_source const&) = delete;
   rule_source& operator=(rule_source const&) = delete;
 
-  /// Why there are no rules to show of fold `f`; empty where there are.
+  /// Why fold `f` has no rules to show; empty if it has.
   std::string const& lacks(std::size_t f);
-  /// The same of the folds that were asked for: the first reason.
+  /// As above, over the folds used so far: the first reason.
   std::string lacks() const;
-  /// The rules that moved the score of document `d` of query `q` of fold `f` furthest, `top` up and
-  /// as many down of each member; the fold has its data and the system's scores. None where rules
-  /// are lacking: lacks() then says why.
+  /// The rules with the largest effect on the score of document `d` of query `q` in fold `f`: per
+  /// member, `top` upwards and `top` downwards. The fold must have data and scores of the system.
+  /// Empty if rules are not available: then lacks() has the reason.
   std::optional<eval::table> explain(std::size_t f, std::size_t q, std::size_t d, std::size_t top);
 
  private:

@@ -10,16 +10,16 @@ namespace rulerank::inline v0::report {
 
 namespace {
 
-constexpr std::size_t last_rank = 10;  // of the curves of NDCG@k
+constexpr std::size_t last_rank = 10;  // for the curves of NDCG@k
 
-/// Better or worse than the baseline beyond chance, after Holm's correction.
+/// The mark for a significant difference to the baseline after Holm correction.
 std::string_view mark_of(eval::comparison const& c) {
   double const p = c.paired_t ? c.paired_t->p_holm : 1;
   if (p >= 0.05) return "";
   return c.difference > 0 ? (p < 0.01 ? "↑↑ " : "↑ ") : (p < 0.01 ? "↓↓ " : "↓ ");
 }
 
-/// The differences to the baseline with their intervals.
+/// Differences to the baseline with confidence intervals.
 eval::table differences_table(validation_group const& group) {
   std::string const measure = group.measures[group.measure].name();
   eval::table t{.title = fmt::format("{}: differences to {}, means over the queries with 95 % "
@@ -54,12 +54,12 @@ eval::table means_table(validation_group const& group) {
   std::size_t queries = 0;
   for (eval::query_values const& fold : group.systems.front().folds) queries += fold.size();
   eval::profile named = group.validations.front()->profile;
-  named.max_label.reset();  // the data's, not a choice
+  named.max_label.reset();  // determined by the data, not chosen
   std::string const& baseline = group.systems[group.baseline].name;
   eval::table t{
-      .title = fmt::format("Means of fold means, {} and {}, profile {}. Beside {}: ↑ better, ↓ "
-                           "worse with p < 0.05 (↑↑ ↓↓: p < 0.01) in Student's paired t-test over "
-                           "the queries, Holm's correction over the systems.",
+      .title = fmt::format("Means of fold means, {} and {}, profile {}. Compared with {}: ↑ "
+                           "better, ↓ worse with p < 0.05 (↑↑ ↓↓: p < 0.01) in Student's paired "
+                           "t-test over the queries, Holm's correction over the systems.",
                            counted(group.folds.size(), "fold"),
                            counted(queries, "query", "queries"), eval::describe(named), baseline),
       .columns = {{"system"}, {"training documents", fixed, 1}}};
@@ -80,7 +80,7 @@ eval::table means_table(validation_group const& group) {
   return t;
 }
 
-/// In the order of the measures, then the systems.
+/// By measure, then by system.
 eval::table comparison_table(validation_group const& group) {
   eval::report of;
   of.rules = group.validations.front()->profile;
@@ -93,7 +93,8 @@ eval::table comparison_table(validation_group const& group) {
   return eval::comparisons_table(of);
 }
 
-/// NDCG@1 to NDCG@10 of a system's rankings, means of fold means; nothing where some are not there.
+/// NDCG@1 to NDCG@10 of a system's rankings, as means of fold means; empty if any ranking is
+/// missing.
 std::vector<chart_point> ranked_points(context const& ctx, system_source const& source) {
   std::vector<eval::measure> const measures =
       eval::parse_measures(fmt::format("NDCG@1-{}", last_rank));
@@ -110,7 +111,7 @@ std::vector<chart_point> ranked_points(context const& ctx, system_source const& 
   return points;
 }
 
-/// The NDCG@k among the measures.
+/// The points of the NDCG@k among the measures.
 std::vector<chart_point> measured_points(validation_group const& group, std::size_t system) {
   std::vector<double> const means = eval::mean_of_folds(group.systems[system].folds);
   std::vector<chart_point> points;
@@ -123,7 +124,7 @@ std::vector<chart_point> measured_points(validation_group const& group, std::siz
   return points;
 }
 
-/// Whether no k lacks its value between the first and the last.
+/// Whether every k from the first to the last has a value.
 bool has_all_between(std::vector<chart_point> const& points) {
   return points.empty() ||
          points.back().x - points.front().x + 1 == static_cast<double>(points.size());
@@ -149,7 +150,7 @@ void add_ranks(context const& ctx, validation_group const& group, blocks& to) {
   to.push_back({curve});
   if (!partial.empty())
     say(to,
-        "The rankings of {}, or the labels of the test part, are not there: these curves have only "
+        "The rankings of {} or the labels of the test set are missing, so these curves show only "
         "the NDCG@k that the experiment measured, as points.",
         partial);
   eval::table t{.columns = {{"system"}}};

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-// Documents as plain text, Markdown and LaTeX. Tables are those of eval::render.
+// Documents as plain text, Markdown and LaTeX. eval::render writes the tables.
 namespace rulerank::inline v0::report {
 
 namespace {
@@ -24,10 +24,10 @@ eval::table cleaned(eval::table t) {
   return t;
 }
 
-/// Writes blocks one after the other; what the forms differ in is virtual.
+/// Writes blocks in sequence; virtual functions implement the differences between forms.
 class writer {
  public:
-  /// Leaves charts out and bytes as they are.
+  /// Omits charts and keeps bytes unchanged.
   writer() = default;
   writer(std::string folder, figure_form figures)
       : is_raw_(false), folder_(std::move(folder)), figures_(figures) {}
@@ -113,14 +113,14 @@ class latex_writer final : public writer {
     made.text += fmt::format("\\{}*{{{}}}\n\n", kind, shown(of.text));
   }
   void add(paragraph const& of) override { made.text += shown(of.text) + "\n\n"; }
-  /// A4 between margins of 2 cm, 484 pt: a digit of \footnotesize is 4.25 pt wide, and a column has
-  /// 6 pt on either side.
+  /// A4 with margins of 2 cm, 484 pt: a digit of \footnotesize is 4.25 pt wide, and a column has 6
+  /// pt on each side.
   static constexpr paper_line a4{.room = 109, .between = 2.8};
 
   void add(eval::table const& of) override {
     for (eval::table& part : parts_on_paper(shown(of), a4)) add_part(std::move(part));
   }
-  /// A tabular of eval::render, which may go on over pages.
+  /// Adds a tabular of eval::render, which may continue over pages.
   void add_part(eval::table t) {
     std::string const title = std::exchange(t.title, {});
     std::string text = eval::render(t, table_format::latex);
@@ -149,7 +149,7 @@ std::string to_text(blocks const& of, table_format form) {
   }
   markdown_writer writer;
   writer.write(of);
-  writer.made.text.pop_back();  // the line between blocks
+  writer.made.text.pop_back();  // the empty line after the last block
   return std::move(writer.made.text);
 }
 
@@ -166,7 +166,7 @@ text_with_figures to_latex(document const& of, std::string const& folder, figure
       "\\documentclass{{article}}\n\\usepackage[T1]{{fontenc}}\n\\usepackage[margin=2cm]{{geometry}"
       "}\n"
       "\\usepackage{{longtable}}\n"
-      // Letters that are drawn as one, such as fi, are copied as two.
+      // Ligatures, such as fi, are copied as separate letters.
       "\\IfFileExists{{glyphtounicode.tex}}{{\\ifdefined\\pdfgentounicode\\input{{glyphtounicode}}"
       "\\pdfgentounicode=1\\fi}}{{}}\n"
       "\\usepackage{{{}}}\n\\title{{{}}}\n\\date{{}}\n\\begin{{document}}\n\\maketitle\n\n",

@@ -7,12 +7,12 @@
 #include <span>
 #include <stdexcept>
 
-// The combinatorial number system (Freitas 2017, Algorithm 15): k-combinations of {0, ..., n - 1}
-// numbered from 0, z = C(c_1, k) + C(c_2, k - 1) + ... + C(c_k, 1) with n > c_1 > ... > c_k.
-// The published loop ends at 1 and never emits item 0; here it ends at 0.
+// The combinatorial number system (Freitas 2017, Algorithm 15): numbers the k-combinations of {0,
+// ..., n - 1} from 0, z = C(c_1, k) + C(c_2, k - 1) + ... + C(c_k, 1) with n > c_1 > ... > c_k. The
+// published loop ends at 1 and never emits item 0; here it ends at 0.
 namespace rulerank::inline v0::rules {
 
-/// n choose k, exact; throws `usage_error` when it does not fit 64 bits.
+/// Returns n choose k, exactly. Throws `usage_error` if it exceeds 64 bits.
 constexpr std::uint64_t binomial(std::uint64_t n, std::uint64_t k) {
   if (k > n) return 0;
   if (k > n - k) k = n - k;
@@ -27,7 +27,8 @@ constexpr std::uint64_t binomial(std::uint64_t n, std::uint64_t k) {
   return result;
 }
 
-/// Itemsets with 1 to max_size of n items: sum over k of C(n, k). Throws like binomial().
+/// Returns the number of itemsets with 1 to max_size of n items: the sum of C(n, k) over k. Throws
+/// as binomial().
 constexpr std::uint64_t itemset_count(std::uint64_t n, std::uint64_t max_size) {
   std::uint64_t total = 0;
   for (std::uint64_t k = 1; k <= max_size && k <= n; ++k) {
@@ -39,7 +40,7 @@ constexpr std::uint64_t itemset_count(std::uint64_t n, std::uint64_t max_size) {
   return total;
 }
 
-/// The z-th combination of `out.size()` of n items, largest item first. z < C(n, k).
+/// Writes the z-th combination of `out.size()` of n items, largest item first. z < C(n, k).
 constexpr void combination_at(std::uint64_t z, std::uint32_t n, std::span<std::uint32_t> out) {
   std::uint64_t k = out.size();
   std::size_t filled = 0;
@@ -52,7 +53,7 @@ constexpr void combination_at(std::uint64_t z, std::uint32_t n, std::span<std::u
   }
 }
 
-/// The number of a combination, largest item first: the inverse of combination_at.
+/// Returns the number of a combination, largest item first: the inverse of combination_at.
 constexpr std::uint64_t combination_index(std::span<std::uint32_t const> combination) {
   std::uint64_t z = 0;
   std::uint64_t k = combination.size();

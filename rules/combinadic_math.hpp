@@ -4,10 +4,10 @@
 
 #include <cstdint>
 
-// The numbering of combinadic.hpp for host and device alike, with the binomials looked up.
+// The numbering of combinadic.hpp for host and device, with a table of binomials.
 namespace rulerank::inline v0::rules {
 
-/// The z-th combination of `size` of n items, largest first (Freitas 2017, Algorithm 15).
+/// Writes the z-th combination of `size` of n items, largest first (Freitas 2017, Algorithm 15).
 /// binomials[y * stride + k] = C(y, k) for y < n and k <= size < stride; z < C(n, size).
 RULERANK_HOST_DEVICE inline void combination_at(std::uint64_t z, std::uint32_t n,
                                                 std::uint32_t size, std::uint64_t const* binomials,
@@ -18,14 +18,14 @@ RULERANK_HOST_DEVICE inline void combination_at(std::uint64_t z, std::uint32_t n
     do {
       --y;
       count = binomials[std::uint64_t{y} * stride + k];
-    } while (count > z);  // ends: C(k - 1, k) = 0
+    } while (count > z);  // terminates, since C(k - 1, k) = 0
     out[size - k] = y;
     z -= count;
   }
 }
 
-/// The combination after c, largest item first: number z becomes z + 1. After the last one of n
-/// items c[0] is n. The result is the first place that changed.
+/// Replaces c, largest item first, by the next combination: number z becomes z + 1. After the last
+/// combination of n items, c[0] is n. Returns the first index that changed.
 RULERANK_HOST_DEVICE inline std::uint32_t next_combination(std::uint32_t* c, std::uint32_t size) {
   std::uint32_t i = size - 1;
   for (; i > 0 && c[i] + 1 == c[i - 1]; --i) c[i] = size - 1 - i;

@@ -4,17 +4,17 @@
 #include <cstdint>
 #include <span>
 
-// Threads: functions may be called from any number of threads at once; an object may be read by
-// several threads at once, or changed by one.
+// Threads: any thread may call these functions at any time. Several threads may read an object at
+// once, or one may change it.
 namespace rulerank::inline v0::rules {
 
-/// An item: a (feature, bin) pair by its number, 0-based (binned_dataset::item_begin).
+/// An item: the 0-based number of a (feature, bin) pair (binned_dataset::item_begin).
 using item = std::uint32_t;
 
-/// Something that knows how many training documents of each class hold an itemset. Classes are
-/// the distinct labels, by index; `class_label(k)` is the label of class k.
-///   supports(x, counts): counts[k] = documents of class k that hold all items of x (x distinct,
-///   not empty); returns their sum.
+/// A type that counts the training documents of each class that contain an itemset. Classes are the
+/// distinct labels, by index; `class_label(k)` is the label of class k.
+///   supports(x, counts): sets counts[k] to the number of documents of class k that contain all
+///   items of x (distinct, not empty); returns their sum.
 template <class Source>
 concept SupportSource = requires(Source& source, std::span<item const> x,
                                  std::span<std::uint32_t> counts) {

@@ -5,7 +5,7 @@
 namespace rulerank::inline v0::rules {
 
 namespace {
-constexpr std::size_t first_slots = 4095;  // odd, and stays odd when doubled plus one
+constexpr std::size_t first_slots = 4095;  // odd; remains odd when doubled plus one
 constexpr std::size_t fullest_percent = 70;
 }  // namespace
 

@@ -10,20 +10,21 @@
 
 namespace rulerank::inline v0::rules {
 
-/// A hash table from itemsets to their class-wise supports (Freitas 2017, section 4.3.3): the slot
-/// is the fingerprint's 64 bits modulo the table's size, then linear probing. The items themselves
-/// are compared before an answer, so a shared fingerprint costs time, never a wrong count. The
-/// table doubles while the memory allowed lasts; then new itemsets are no longer kept.
-/// Not for several threads at once.
+/// A hash table from itemsets to their class-wise supports (Freitas 2017, section 4.3.3). The slot
+/// is the fingerprint's 64 bits modulo the table's size, followed by linear probing. A lookup
+/// compares the items, so equal fingerprints cost time but never give a wrong count. The table
+/// doubles within its memory limit; at the limit, further itemsets are not stored. One thread at a
+/// time may use a table.
 class itemset_cache {
  public:
-  /// Itemsets of at most max_size of `items` items, `classes` counts each, `max_bytes` in all.
+  /// For itemsets of at most max_size of `items` items, with one count for each of `classes`;
+  /// `max_bytes` in total.
   itemset_cache(std::uint32_t items, std::size_t max_size, std::size_t classes,
                 std::size_t max_bytes);
 
-  /// The counts of x (items in the order they were inserted in), or an empty span.
+  /// Returns the counts of x (items in the order of insertion), or an empty span.
   std::span<std::uint32_t const> find(std::span<item const> x);
-  /// Keeps counts for x, which must not be in the table; false when there is no room left.
+  /// Stores counts for x, which must not be in the table; returns false if there is no space.
   bool insert(std::span<item const> x, std::span<std::uint32_t const> counts);
 
   std::uint64_t hits() const noexcept { return hits_; }
@@ -33,7 +34,7 @@ class itemset_cache {
 
  private:
   std::uint32_t* slot(std::size_t s) { return cells_.data() + s * cell_; }
-  /// The slot of x, or the free one where it would go.
+  /// Returns the slot of x, or the free slot for it.
   std::size_t probe(std::span<item const> x);
   bool grow();
 
@@ -41,12 +42,12 @@ class itemset_cache {
   std::size_t max_size_;
   std::size_t classes_;
   std::size_t max_bytes_;
-  std::size_t cell_;  // 32-bit words a slot: size of the itemset, its items, its counts
+  std::size_t cell_;  // 32-bit words per slot: size of the itemset, its items, its counts
   std::size_t slots_;
   std::size_t used_ = 0;
   std::uint64_t hits_ = 0;
   std::uint64_t misses_ = 0;
-  std::vector<std::uint32_t> cells_;  // a free slot's first word is 0
+  std::vector<std::uint32_t> cells_;  // the first word of a free slot is 0
 };
 
 }  // namespace rulerank::rules

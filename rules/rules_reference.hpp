@@ -1,5 +1,5 @@
 #pragma once
-// Slow and obviously right; for tests and benches.
+// Reference implementation for tests and benches: slow and simple.
 
 #include "rules/itemset.hpp"
 #include "rules/thresholds.hpp"
@@ -22,7 +22,7 @@ inline bool holds(document const& d, std::vector<item> const& x) {
   });
 }
 
-/// Documents that hold x, for each label 0..max_label.
+/// Counts the documents that contain x for each label 0..max_label.
 inline std::vector<std::uint32_t> supports(std::vector<document> const& documents,
                                            std::vector<item> const& x, std::int32_t max_label) {
   std::vector<std::uint32_t> counts(static_cast<std::size_t>(max_label) + 1);
@@ -31,7 +31,7 @@ inline std::vector<std::uint32_t> supports(std::vector<document> const& document
   return counts;
 }
 
-/// docs/definitions.md, Rules, word for word.
+/// docs/reference/definitions.md, Rules, literally.
 inline bool valid(std::uint32_t sigma, std::uint32_t n, thresholds const& t) {
   return sigma >= std::max<std::uint32_t>(1, t.min_support) &&
          static_cast<double>(sigma) / static_cast<double>(n) >= t.min_confidence;

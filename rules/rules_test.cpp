@@ -112,7 +112,8 @@ TEST(fingerprint, is_the_published_sum) {
 }
 
 TEST(itemset_cache, never_gives_a_wrong_count) {
-  // Item 0 adds nothing to a fingerprint, so {0, 3} for instance shares slots with others.
+  // Item 0 contributes nothing to a fingerprint, so for example {0, 3} shares slots with other
+  // sets.
   itemset_cache cache(40, 3, 2, 1 << 22);
   std::vector<std::vector<item>> all;
   reference::for_each_itemset(

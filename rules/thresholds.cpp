@@ -11,7 +11,8 @@ namespace rulerank::inline v0::rules {
 
 void check(thresholds const& t) {
   if (!(t.min_confidence >= 0 && t.min_confidence <= 1))
-    throw usage_error(fmt::format("minimum confidence {}, expected 0 to 1", t.min_confidence));
+    throw usage_error(
+        fmt::format("found minimum confidence {}, expected 0 to 1", t.min_confidence));
 }
 
 validity::validity(thresholds const& t, std::uint32_t max_n) : table_(max_n + std::size_t{1}) {
@@ -22,7 +23,7 @@ validity::validity(thresholds const& t, std::uint32_t max_n) : table_(max_n + st
   };
   table_[0] = least;
   for (std::uint32_t n = 1; n <= max_n; ++n) {
-    // The product is within a few units of the answer; the division decides.
+    // The product differs from the answer by a few units at most; the division decides.
     auto sigma = static_cast<std::uint32_t>(t.min_confidence * static_cast<double>(n));
     while (sigma > 0 && confident(sigma - 1, n)) --sigma;
     while (!confident(sigma, n)) ++sigma;

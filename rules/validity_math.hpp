@@ -4,25 +4,26 @@
 
 #include <cstdint>
 
-// The step of validity for host and device alike: what a document that is counted into an itemset
-// does to the itemset's valid rules (see docs/definitions.md and rules::validity).
+// The incremental step of validity for host and device: how a document that is added to an
+// itemset's counts changes its valid rules (see docs/reference/definitions.md and rules::validity).
 namespace rulerank::inline v0::rules {
 
-/// What one more document does to the valid rules of an itemset that it holds.
+/// The change of an itemset's valid rules by one more document that contains it.
 struct rule_change {
   std::int32_t gained = 0;  ///< rules that became valid
   std::int32_t lost = 0;    ///< rules that became invalid
 };
 
-/// The thresholds of a `validity`, which must outlive it; trivially copyable, so that a kernel can
-/// be given one. Several threads may count at once, each another itemset.
+/// A view of the thresholds of a `validity`, which must outlive it; trivially copyable, so it can
+/// be an argument of a kernel. Several threads may count at once, each for another itemset.
 struct validity_view {
-  std::uint32_t const* min_valid = nullptr;  ///< [max_n + 1] the smallest valid support among n
-  std::uint32_t all_valid_up_to = 0;         ///< up to this n every support from 1 on is valid
+  /// [max_n + 1] the smallest valid support among n documents.
+  std::uint32_t const* min_valid = nullptr;
+  std::uint32_t all_valid_up_to = 0;  ///< up to this n, every support of at least 1 is valid
 
-  /// Counts one more document of class k, k < classes, into the supports of an itemset:
-  /// supports[0] is n, the number of documents that hold it, supports[1 + r] those of class r.
-  /// n < max_n before the call.
+  /// Adds one document of class k, k < classes, to the supports of an itemset: supports[0] is n,
+  /// the number of documents that contain it; supports[1 + r] counts those of class r. Requires n <
+  /// max_n.
   RULERANK_HOST_DEVICE rule_change count(std::uint32_t* supports, std::uint32_t classes,
                                          std::uint32_t k) const {
     std::uint32_t const n = supports[0]++;

@@ -29,7 +29,7 @@ TEST(validity_math, counts_what_two_counts_of_all_rules_differ_by) {
         EXPECT_EQ(before + change.gained - change.lost,
                   static_cast<std::int32_t>(valid.count(by_class, n + 1)));
         EXPECT_GE(change.gained, 0);
-        EXPECT_LE(change.gained, 1);  // the document's own class alone can gain
+        EXPECT_LE(change.gained, 1);  // only the document's own class can gain
         EXPECT_GE(change.lost, 0);
       }
     }

@@ -10,10 +10,11 @@ namespace rulerank::inline v0::rules {
 
 vertical_index::vertical_index(datasets::binned_dataset const& training)
     : positions_(training.documents) {
-  if (training.documents == 0) throw usage_error("the training set has no document");
+  if (training.documents == 0)
+    throw usage_error("found no training documents, expected at least one");
   std::map<std::int32_t, std::uint32_t, std::greater<>> sizes;
   for (std::int32_t label : training.labels) {
-    if (label < 0) throw usage_error("the training set has a document without a label");
+    if (label < 0) throw usage_error("found a training document without a label, expected labels");
     ++sizes[label];
   }
   std::map<std::int32_t, std::size_t> next_column;

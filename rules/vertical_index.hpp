@@ -12,20 +12,20 @@
 namespace rulerank::inline v0::rules {
 
 /// The vertical layout of a training set: one bit row per item over the documents, which are
-/// ordered by label, highest first (ties by index), each label starting at an aligned word. A
-/// class-wise support is a popcount over a range of the row: no AND with a class bitmap.
+/// ordered by descending label (ties by index), each label beginning at an aligned word. A
+/// class-wise support is a popcount over a range of the row, without an AND with a class bitmap.
 class vertical_index {
  public:
-  /// Throws `usage_error` when a document has no label or there is no document.
+  /// Throws `usage_error` if a document has no label or there are no documents.
   explicit vertical_index(datasets::binned_dataset const& training);
 
   std::size_t documents() const noexcept { return positions_.size(); }
   std::size_t items() const noexcept { return rows_.rows(); }
-  /// Classes, labels descending; only labels that occur.
+  /// The classes are the labels that occur, descending.
   std::size_t class_count() const noexcept { return labels_.size(); }
   std::int32_t class_label(std::size_t k) const { return labels_[k]; }
   std::uint32_t class_size(std::size_t k) const { return class_sizes_[k]; }
-  /// The words of each class in a row; they start and end at multiples of 8 words.
+  /// The words of each class in a row; ranges start and end at multiples of 8 words.
   std::span<bitmaps::word_range const> ranges() const noexcept { return ranges_; }
 
   std::span<bitmaps::word const> row(item x) const { return rows_.row(x); }
@@ -33,7 +33,7 @@ class vertical_index {
   /// The column (bit position) of each document.
   std::span<std::uint32_t const> positions() const noexcept { return positions_; }
 
-  /// Class-wise supports of one item, and their sum.
+  /// The class-wise supports of one item, and their sum.
   std::span<std::uint32_t const> item_supports(item x) const {
     return {item_supports_.data() + x * labels_.size(), labels_.size()};
   }
@@ -45,13 +45,13 @@ class vertical_index {
   std::vector<bitmaps::word_range> ranges_;
   std::vector<std::uint32_t> positions_;
   bitmaps::bit_matrix rows_;
-  std::vector<std::uint32_t> item_supports_;  // [items x classes]
+  std::vector<std::uint32_t> item_supports_;  // [items × classes]
   std::vector<std::uint32_t> item_totals_;
 };
 
-/// The supports of itemsets in a vertical index, for one thread: a SupportSource. The intersections
-/// of an itemset's first items are kept for the next one (the f_x of Freitas 2017, figure 3.6), so
-/// asking in the order of a walk costs one AND an itemset.
+/// Counts the supports of itemsets in a vertical index, for one thread: a SupportSource. Keeps the
+/// intersections of an itemset's first items for the next one (the f_x of Freitas 2017, figure
+/// 3.6), so queries in the order of a walk take one AND per itemset.
 class vertical_counter {
  public:
   explicit vertical_counter(vertical_index const& index)
@@ -61,7 +61,7 @@ class vertical_counter {
   std::uint32_t supports(std::span<item const> x, std::span<std::uint32_t> counts);
 
  private:
-  /// The intersection of the first k + 1 items kept.
+  /// Returns the kept intersection of the first k + 1 items.
   std::span<bitmaps::word const> prefix(std::size_t k) const {
     if (k == 0) return index_.row(kept_[0]);
     return rows_[k];

@@ -18,12 +18,13 @@ template <class Value>
 void check_distinct(std::string_view what, std::vector<Value> const& values) {
   for (auto v = values.begin(); v != values.end(); ++v)
     if (std::find(values.begin(), v, *v) != v)
-      throw usage_error(fmt::format("a {} to try is given twice", what));
+      throw usage_error(fmt::format("found a {} to try twice, expected each once", what));
 }
 
 template <class Value>
 void check_list(std::string_view what, std::vector<Value> const& values) {
-  if (values.empty()) throw usage_error(fmt::format("no {} to try, expected one or more", what));
+  if (values.empty())
+    throw usage_error(fmt::format("found no {} to try, expected one or more", what));
   check_distinct(what, values);
 }
 
@@ -36,12 +37,12 @@ void check_bins(std::vector<int> const& all) {
   check_list("number of bins", all);
   for (int const bins : all)
     if (bins != 0 && (bins < 2 || bins > 250))
-      throw usage_error(fmt::format("{} to try, expected 2 to 250 or cv",
+      throw usage_error(fmt::format("found {} to try, expected 2 to 250 or cv",
                                     bins < 0 ? fmt::format("{} bins", bins)
                                              : counted(static_cast<std::uint64_t>(bins), "bin")));
 }
 
-/// None: not searched for.
+/// Empty: not searched.
 std::vector<std::optional<datasets::normalization>> norms_of(search_space const& s) {
   check_distinct("norm", s.norms);
   std::vector<std::optional<datasets::normalization>> norms(s.norms.begin(), s.norms.end());

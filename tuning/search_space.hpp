@@ -13,38 +13,38 @@
 #include <string_view>
 #include <vector>
 
-// What a search may choose from. These functions may be called from several threads.
+// The choices of a search. These functions may be called from several threads.
 namespace rulerank::inline v0::tuning {
 
 /// How features are cut.
 struct cuts {
   datasets::binning method = datasets::binning::tube;
   int bins = 10;  ///< 0: by cross-validation
-  /// None: that of the options that are not searched for.
+  /// Empty: that of the options that are not searched.
   std::optional<datasets::normalization> norm;
   friend auto operator<=>(cuts const&, cuts const&) = default;
 };
 
-/// One way to rank: by rules, or of the kind whose options are there.
+/// One way to rank: by rules, or by the kind whose options are set.
 struct candidate {
-  tuning::cuts cuts;  ///< linear has none; with a recipe it has them, and these are shown
+  tuning::cuts cuts;  ///< linear has none; with a recipe, the recipe's
   l2r::scoring_options scoring;
   std::optional<l2r::scorecard_options> scorecard;
   std::optional<l2r::linear_options> linear;
-  /// A card or a joint member, which l2r::fit fits with cuts of its own.
+  /// A card or a joint member, which l2r::fit fits with its own cuts.
   std::optional<l2r::recipe> recipe{};
 };
 
-/// rules, scorecard, linear, card or joint.
+/// The kind: rules, scorecard, linear, card or joint.
 std::string_view kind_of(candidate const& c);
 
-/// Of each kind every combination of these values is a candidate.
+/// The candidates of a kind are all combinations of these values.
 struct search_space {
-  std::vector<std::string> kinds{"rules"};  ///< of rules, scorecard, linear, card, joint
+  std::vector<std::string> kinds{"rules"};  ///< subset of rules, scorecard, linear, card, joint
   std::vector<datasets::binning> methods{datasets::binning::tube, datasets::binning::width,
                                          datasets::binning::frequency};
   std::vector<int> bins{5, 10, 20};
-  std::vector<datasets::normalization> norms;  ///< empty: not searched for
+  std::vector<datasets::normalization> norms;  ///< empty: not searched
   std::vector<rules::rule_size> rule_sizes{rules::size_to_rank, rules::size_to_choose};
   std::vector<std::uint32_t> min_supports{1, 3};
   std::vector<double> min_confidences{0.001, 0.1};
@@ -55,20 +55,21 @@ struct search_space {
   std::vector<double> points_penalties{1e-4, 1e-3, 1e-2};
   std::vector<double> smoothnesses{0.1, 10, 100};
   std::vector<double> strengths{10, 100, 1000, 0};  ///< 0: by cross-fitting (l2r::linear_options)
-  std::vector<std::size_t> max_features{3, 5, 8, 10};  ///< of cards; cross-fitting chooses the rest
-  std::vector<int> card_bins{6, 12, 24};               ///< of cards, by their own method
+  std::vector<std::size_t> max_features{3, 5, 8, 10};  ///< for cards; cross-fitting chooses the
+                                                       ///< rest
+  std::vector<int> card_bins{6, 12, 24};               ///< for cards, with their own method
 };
 
-/// The candidates kind by kind, in lexicographic order of their values' positions in the lists: of
-/// rules the rule size first, then min support, min confidence, support weight, smoothing, feature
-/// share, method, bins, norm; of scorecards loss, points penalty, smoothness, method, bins, norm;
-/// of cards max features, bins, norm; of joint members, which have their defaults, norm. Among
-/// equals a search takes the first one. Throws `usage_error` for a list that is empty (but for
-/// norms) or has a value twice, and for values that make no sense.
+/// The candidates, kind by kind, in lexicographic order of the values' positions in the lists.
+/// Order of values: for rules rule size, min support, min confidence, support weight, smoothing,
+/// feature share, method, bins, norm; for scorecards loss, points penalty, smoothness, method,
+/// bins, norm; for cards max features, bins, norm; for joint members, which use their defaults,
+/// norm. Among equals a search takes the first. Throws `usage_error` for an empty list (except
+/// norms), a duplicate or an invalid value.
 std::vector<candidate> candidates_of(search_space const& s);
 
-/// A recipe as a candidate. A card and a joint member keep the recipe; of others the
-/// norm and what is made of missing values are those of the options that are not searched for.
+/// A recipe as a candidate. A card and a joint member keep the recipe. Others use the norm and the
+/// treatment of missing values of the options that are not searched.
 candidate candidate_of(l2r::recipe const& recipe);
 
 }  // namespace rulerank::tuning

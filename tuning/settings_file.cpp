@@ -24,7 +24,7 @@ constexpr std::uint32_t form = 1;
 
 constexpr std::string_view chosen_loss = "auto", cross_fitted = "cross-fit";
 
-/// The options of a card, without directions of single features.
+/// The options of a card without specifications of single features.
 json_text card_json(l2r::scorecard_options const& card) {
   l2r::card_page const& page = *card.page;
   return {{"loss", page.choose_loss ? chosen_loss : l2r::name_of(card.loss)},
@@ -76,8 +76,7 @@ settings_file member_from(fields const& from, json_text const& json) {
     return s;
   }
   if (kind != "rules" && kind != "scorecard" && kind != "card" && kind != "joint")
-    from.fail("kind",
-              "found a kind that is not known, expected rules, scorecard, card, linear or joint");
+    from.fail("kind", "found an unknown kind, expected rules, scorecard, card, linear or joint");
   char const* const key = from.has("discretiser") ? "discretiser" : "discretizer";
   if (json_text const& cuts = from.member(key); !cuts.is_null())
     s.discretizer = discretizer_from({cuts, from.name(), from.prefix() + key + "."});
@@ -158,7 +157,8 @@ std::vector<settings_file> settings_from(std::string_view text, std::string cons
   json_text const json = parse_ordered_json(text, name, "settings that tune wrote");
   fields const top(json, name);
   if (!top.has("rulerank_settings"))
-    throw error({name, 1, 1}, "found no settings that tune wrote: no member rulerank_settings");
+    throw error({name, 1, 1},
+                "found no member rulerank_settings, expected settings that `rulerank tune` wrote");
   if (auto const found = top.integer("rulerank_settings", 0, std::numeric_limits<int>::max());
       found != form)
     throw error({name, 1, 1},
@@ -167,7 +167,8 @@ std::vector<settings_file> settings_from(std::string_view text, std::string cons
   std::vector<settings_file> members;
   for (json_text const& one : top.list("members"))
     members.push_back(member_from({one, name, fmt::format("members[{}].", members.size())}, one));
-  if (members.empty()) throw error({name, 1, 1}, "found settings without members");
+  if (members.empty())
+    throw error({name, 1, 1}, "found settings without members, expected one or more");
   return members;
 }
 

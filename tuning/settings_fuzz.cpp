@@ -1,5 +1,5 @@
-// Fuzz target (core/fuzzing.cpp): settings are read or refused with a place, and come back from
-// what is written of them.
+// Fuzz target (core/fuzzing.cpp): settings are read or rejected with a place, and survive a round
+// trip.
 
 #include "core/error.hpp"
 #include "core/fuzzing.hpp"

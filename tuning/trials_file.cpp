@@ -27,9 +27,9 @@ search_result trials_file::search(context const& ctx, std::size_t measure,
                                   std::vector<candidate> const& others) {
   using clock = std::chrono::steady_clock;
   constexpr std::chrono::seconds apart(5);
-  clock::time_point written = clock::now() - apart;  // what is tried first is written at once
+  clock::time_point written = clock::now() - apart;  // the first trial is written at once
   if (has_processes(ctx) && !std::exchange(told_, true)) {
-    // A search is the same on all processes, which must have the same values before it.
+    // All processes run the same search, so they must start with the same values.
     std::string const state = from_first(*ctx.processes, [&] { return tuner_.state({}); });
     if (!ctx.processes->is_first())
       found_ = tuner_.restore(state, {}, "the first process's trials");

@@ -14,12 +14,12 @@ namespace rulerank::inline v0::tuning {
 
 namespace {
 
-/// Columns that a table has where a candidate needs them.
+/// Optional columns, shown if a candidate needs them.
 struct shown_columns {
   bool kinds = false, norms = false, cards = false;
 };
 
-/// The cells of a candidate's settings; what its kind does not have is "-".
+/// A candidate's settings as cells; "-" if its kind lacks one.
 void add_settings(candidate const& c, shown_columns const& shown, std::vector<eval::cell>& row) {
   auto const add = [&row](bool has, auto const& value) {
     row.push_back(has ? eval::cell(value) : eval::cell("-"));
@@ -81,10 +81,10 @@ eval::table trials_table(tuner const& t, search_result const& result, std::size_
       "{} of {} of {}, by {}", counted(result.trials.size() - result.compared_trials, "trial"),
       counted(result.tried, "candidate"), result.candidates, t.measures()[by].name());
   if (result.compared_trials > 0)
-    table.title += fmt::format("; {} more of what they were compared with", result.compared_trials);
+    table.title += fmt::format("; {} more that they were compared with", result.compared_trials);
   table.columns = {{"rung", style::fixed, 0}, {"queries", style::fixed, 0}};
   for (eval::measure const& m : t.measures()) table.columns.push_back({m.name(), style::fixed, 4});
-  auto const has = [&](auto const& what) {  // a candidate that was searched, or a row
+  auto const has = [&](auto const& what) {  // a searched candidate or a row
     return std::ranges::any_of(std::span(t.candidates()).first(result.candidates), what) ||
            std::ranges::any_of(
                rows, [&](trial const* one) { return what(t.candidates()[one->candidate]); });

@@ -25,7 +25,7 @@ namespace {
 using json_text = nlohmann::ordered_json;
 using items_ptr = std::shared_ptr<datasets::binned_dataset const>;
 
-/// The version of the state's form.
+/// Version of the state's format.
 constexpr int state_form = 1;
 
 enum class drawn : std::uint64_t { queries = 1, candidates = 2, folds = 3 };
@@ -43,7 +43,7 @@ std::size_t one_in(std::size_t keep, std::size_t of) {
   return (of + keep - 1) / keep;
 }
 
-/// Trials of all rungs when the first one tries `candidates`.
+/// The number of trials over all rungs if the first one tries `candidates`.
 std::size_t trials_of(std::size_t candidates, search_options const& options) {
   std::size_t all = 0;
   for (std::size_t k = 0; k < options.rungs; ++k) {
@@ -53,14 +53,14 @@ std::size_t trials_of(std::size_t candidates, search_options const& options) {
   return all;
 }
 
-/// The queries that rung k looks at.
+/// The number of queries that rung k uses.
 std::size_t queries_of(std::size_t k, std::size_t queries, search_options const& options) {
   for (std::size_t above = k + 1; above < options.rungs; ++above)
     queries = one_in(options.keep, queries);
   return queries;
 }
 
-/// The trials between two looks at the clock and the stop token.
+/// The number of trials between checks of the clock and the stop token.
 std::size_t trials_at_once(context const& ctx, search_options const& options) {
   constexpr std::size_t a_process = 8;
   if (!has_processes(ctx)) return 1;
@@ -76,13 +76,14 @@ std::function<double()> steady_seconds() {
 
 void check(search_options const& options) {
   if (options.rungs < 1 || options.rungs > 20)
-    throw usage_error(fmt::format("{} rungs, expected 1 to 20", options.rungs));
-  if (options.keep < 2) throw usage_error("one in 1 kept, expected one in 2 or more");
+    throw usage_error(fmt::format("found {} rungs, expected 1 to 20", options.rungs));
+  if (options.keep < 2) throw usage_error("found one in 1 kept, expected one in 2 or more");
   if (options.max_trials > 0 && options.max_trials < options.rungs)
-    throw usage_error(fmt::format("a budget of {}, expected {} or more: one a rung",
+    throw usage_error(fmt::format("found a budget of {}, expected {} or more, one for each rung",
                                   counted(options.max_trials, "trial"), options.rungs));
-  if (options.members < 1) throw usage_error("0 members, expected one or more");
-  if (!(options.max_seconds >= 0)) throw usage_error("a budget below 0 seconds");
+  if (options.members < 1) throw usage_error("found 0 members, expected one or more");
+  if (!(options.max_seconds >= 0))
+    throw usage_error("found a negative budget of seconds, expected 0 or more");
 }
 
 json_text to_json(search_options const& options) {
@@ -107,18 +108,19 @@ tuner::tuner(context const& ctx, datasets::dataset const& validation,
       crossed_(crossed),
       done_(candidates_.size()),
       values_(candidates_.size()) {
-  if (candidates_.empty()) throw usage_error("no candidates to try");
-  if (measures_.empty()) throw usage_error("no measure to try candidates by");
+  if (candidates_.empty()) throw usage_error("found no candidates to try, expected one or more");
+  if (measures_.empty())
+    throw usage_error("found no measure to compare candidates by, expected one or more");
   datasets::expect_labels(validation, "choose by");
   for (candidate const& one : candidates_)
     if (kind_of(one) != "rules" && crossed_.training == nullptr)
-      throw usage_error("a candidate that learns, without the documents to learn from");
+      throw usage_error("found a candidate that learns, but no training documents");
   std::size_t queries = validation.queries.size();
   std::int32_t max_label = validation.max_label();
   if (crossed_.folds > 0) {
     std::size_t const more = crossed_.training->queries.size();
     if (crossed_.folds < 2 || crossed_.folds > more)
-      throw usage_error(fmt::format("{} to cross-fit {}, expected 2 to its {}",
+      throw usage_error(fmt::format("found {} to cross-fit {}, expected 2 to its {}",
                                     counted(crossed_.folds, "fold"), crossed_.training->name,
                                     counted(more, "query", "queries")));
     fold_.resize(more);
@@ -128,7 +130,7 @@ tuner::tuner(context const& ctx, datasets::dataset const& validation,
     max_label = std::max(max_label, crossed_.training->max_label());
   }
   order_ = draw_order(ctx.seed, drawn::queries, queries);
-  // A query's value must not depend on which others are judged with it.
+  // A query's value must not depend on the other queries judged.
   if (!rules_.max_label) rules_.max_label = max_label;
 }
 
@@ -196,7 +198,7 @@ l2r::model_member const& tuner::fitted_for(context const& ctx, std::size_t c,
   return keep(std::move(made));
 }
 
-/// What each candidate's cuts make is kept, so that models may refer to it.
+/// Keeps each candidate's binned sets, because models refer to them.
 std::vector<double> tuner::score(context const& ctx, std::span<std::size_t const> members,
                                  query_batch const& batch) {
   std::map<prepared const*, std::pair<items_ptr, datasets::binned_dataset>> by_cuts;
@@ -233,7 +235,7 @@ std::vector<double> tuner::score(context const& ctx, std::span<std::size_t const
   return l2r::combine(batch.data.queries, scores);
 }
 
-/// Puts what the scores of a batch get into `values` [queries x measures].
+/// Evaluates the scores of a batch into `values` [queries x measures].
 void tuner::evaluate(context const& ctx, query_batch const& batch,
                      std::vector<double> const& scores, std::vector<double>& values) const {
   eval::query_values const got = eval::evaluate(ctx, batch.data, scores, measures_, rules_);
@@ -244,7 +246,7 @@ void tuner::evaluate(context const& ctx, query_batch const& batch,
 
 void tuner::extend(context const& ctx, std::size_t c, std::size_t queries) {
   context one = without_processes(ctx);
-  one.progress = {};  // progress counts trials, not their steps
+  one.progress = {};  // progress counts trials, not steps
   values_[c].resize(order_.size() * measures_.size());
   for (query_batch const& batch : batches_of(done_[c], queries))
     evaluate(one, batch, score(one, std::span(&c, 1), batch), values_[c]);
@@ -282,7 +284,7 @@ void tuner::share_out(context const& ctx, std::span<std::size_t const> candidate
 }
 
 std::vector<double> tuner::average(std::vector<double> const& values, std::size_t queries) const {
-  // Summed in the order of the file, as eval::evaluate does.
+  // Summed in file order, as eval::evaluate does.
   std::vector<std::size_t> seen(order_.begin(),
                                 order_.begin() + static_cast<std::ptrdiff_t>(queries));
   std::ranges::sort(seen);
@@ -345,8 +347,8 @@ std::size_t tuner::trial_of(context const& ctx, std::size_t c, std::size_t last,
 against_defaults tuner::difference(context const& ctx, std::size_t by,
                                    std::vector<candidate> const& defaults,
                                    search_result const& result) {
-  if (by >= measures_.size()) throw usage_error("no such measure");
-  if (defaults.empty()) throw usage_error("no defaults to compare with");
+  if (by >= measures_.size()) throw usage_error("found a measure that was not computed");
+  if (defaults.empty()) throw usage_error("found no defaults to compare with");
   std::vector<std::size_t> members;
   for (std::size_t const at : result.chosen) members.push_back(result.trials[at].candidate);
   against_defaults compared;
@@ -397,7 +399,7 @@ std::vector<std::size_t> tuner::plan(context const& ctx, search_options const& o
 search_result tuner::search(context const& ctx, std::size_t by, search_options const& options,
                             std::function<void()> const& after) {
   check(options);
-  if (by >= measures_.size()) throw usage_error("no such measure");
+  if (by >= measures_.size()) throw usage_error("found a measure that was not computed");
   auto const seconds = options.seconds ? options.seconds : steady_seconds();
   search_result result;
   result.candidates = searched_;
@@ -410,7 +412,7 @@ search_result tuner::search(context const& ctx, std::size_t by, search_options c
     return x.candidate < y.candidate;
   };
   std::size_t const at_once = trials_at_once(ctx, options);
-  std::vector<std::size_t> rung;  // its trials
+  std::vector<std::size_t> rung;  // indices of its trials
   for (std::size_t k = 0; k < options.rungs; ++k) {
     double const until =
         options.max_seconds * static_cast<double>(k + 1) / static_cast<double>(options.rungs);
@@ -449,7 +451,7 @@ std::string tuner::state(std::string const& fingerprint) const {
   json["trials"] = json_text::array();
   for (std::size_t c = 0; c < candidates_.size(); ++c) {
     if (done_[c] == 0) continue;
-    json_text values = json_text::array();  // query by query, in the order drawn
+    json_text values = json_text::array();  // by query, in random order
     for (std::size_t i = 0; i < done_[c]; ++i)
       for (std::size_t m = 0; m < measures_.size(); ++m)
         values.push_back(values_[c][order_[i] * measures_.size() + m]);
@@ -461,15 +463,15 @@ std::string tuner::state(std::string const& fingerprint) const {
 
 std::size_t tuner::restore(std::string_view text, std::string const& fingerprint,
                            std::string const& name) {
-  return read_json({name, 1, 1}, "found no trials that tune wrote", [&] {
+  return read_json({name, 1, 1}, "found no trials that `rulerank tune` wrote", [&] {
     json_text const json = parse_ordered_json(text, name, "trials that tune wrote");
     if (json.at("rulerank_trials") != state_form)
-      throw error({name, 1, 1}, "found trials of another version, expected this one's");
+      throw error({name, 1, 1},
+                  "found trials of a different version, expected those of this version");
     if (json.at("fingerprint") != fingerprint)
-      throw error(
-          {name, 1, 1},
-          "found trials of other inputs, options or another program, expected those of this "
-          "line; another file starts anew");
+      throw error({name, 1, 1},
+                  "found trials of different inputs, options or a different program, expected the "
+                  "same command line; a new file starts again");
     std::map<std::string, std::size_t> known;
     for (std::size_t c = 0; c < candidates_.size(); ++c) known[to_json(candidates_[c]).dump()] = c;
     std::size_t const width = measures_.size();
@@ -478,7 +480,7 @@ std::size_t tuner::restore(std::string_view text, std::string const& fingerprint
       auto const at = known.find(one.at("candidate").dump());
       auto const values = one.at("values").get<std::vector<double>>();
       if (values.size() % width != 0 || values.size() / width > order_.size())
-        throw error({name, 1, 1}, "found a trial whose values are not queries x metrics");
+        throw error({name, 1, 1}, "found a trial whose number of values is not queries x metrics");
       if (at == known.end()) continue;
       std::size_t const c = at->second;
       done_[c] = values.size() / width;

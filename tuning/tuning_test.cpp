@@ -28,7 +28,7 @@ namespace {
 
 using testing_tools::temporary_folder;
 
-/// Documents whose first features tell their label now and then.
+/// Documents whose first features correlate weakly with the label.
 datasets::dataset drawn_set(temporary_folder const& folder, std::string const& name,
                             std::uint64_t seed, std::size_t queries, std::size_t documents) {
   random_engine engine(seed);
@@ -78,7 +78,7 @@ class Tuner : public testing::Test {
   }
   tuner make() { return make(ctx_); }
 
-  /// The whole validation set at once, as rank and evaluate do it.
+  /// Evaluates the whole validation set at once, as rank and evaluate do.
   std::vector<double> reference(candidate const& c) {
     prepared const items = preparing()(c.cuts);
     l2r::ranker_options options;
@@ -93,7 +93,7 @@ class Tuner : public testing::Test {
   datasets::dataset vali_ = drawn_set(folder_, "vali", 2, 10, 12);
   std::vector<eval::measure> measures_ = eval::parse_measures("MAP,NDCG@5");
   eval::profile rules_ = eval::make_profile("letor");
-  /// Settings have the kinds' options.
+  /// Expects settings to have their kinds' options.
   void expect_kinds(tuner& t, search_result const& result) {
     auto const read = settings_from(
         best_settings(ctx_, t, result, 0, {}, rules_, datasets::discretizer_options{}).dump(), "s");
@@ -200,7 +200,7 @@ TEST_F(Tuner, HalvingTriesTheBestOfARungOnMoreQueries) {
     }
     EXPECT_GE(worst_kept, best_left);
   }
-  // Queries looked at on several rungs sum up to the same bits as all at once.
+  // Queries judged on several rungs give the same bits as all at once.
   for (trial const& one : rungs[2]) EXPECT_EQ(one.values, reference(t.candidates()[one.candidate]));
   EXPECT_EQ(result.trials[result.chosen.front()].rung, 2u);
 }
@@ -210,7 +210,7 @@ TEST_F(Tuner, CrossFittingRanksATrainingQueryByTheOthers) {
   search_space s = small_search_space();
   s.bins = {4};
   s.smoothings = {5};
-  // As many folds as queries: however they are dealt, a query's rivals are all the others.
+  // As many folds as queries: however they are dealt, each query is ranked by all others.
   tuner t(ctx_, vali_, candidates_of(s), measures_, rules_, preparing(), {}, {7, &train_});
   search_result const result = t.search(ctx_, 0, {});
   for (trial const& one : result.trials) {
@@ -234,7 +234,7 @@ TEST_F(Tuner, CrossFittingRanksATrainingQueryByTheOthers) {
     }
     for (std::size_t m = 0; m < sums.size(); ++m) EXPECT_NEAR(one.values[m], sums[m] / 17, 1e-12);
   }
-  // Threads do not matter, and a state is taken over.
+  // Independent of threads, and of a loaded state.
   context three = ctx_;
   three.threads = 3;
   tuner again(three, vali_, candidates_of(s), measures_, rules_, preparing(), {}, {7, &train_});
@@ -284,7 +284,7 @@ TEST_F(Tuner, SeveralThatRankTogether) {
   auto const read = settings_from(json.dump(), "best");
   ASSERT_EQ(read.size(), 3u);
   EXPECT_EQ(read[2].scoring.smoothing, t.candidates()[members[2]].scoring.smoothing);
-  // The table begins with them; no more are chosen than the last rung tried.
+  // The table begins with the chosen ones; at most those of the last rung.
   EXPECT_EQ(std::get<double>(trials_table(t, result, 0, 3).rows[2][2]),
             result.trials[result.chosen[2]].values[0]);
   options.members = 100;
@@ -367,7 +367,7 @@ TEST(Space, KindsComeOneAfterTheOther) {
 }
 
 TEST_F(Tuner, KindsGetWhatFitAndScoreGive) {
-  // As many folds as queries: however they are dealt, a query's rivals are all the others.
+  // As many folds as queries: however they are dealt, each query is ranked by all others.
   train_ = drawn_set(folder_, "few", 4, 7, 10);
   auto const all = candidates_of(search_space_of_kinds());
   std::string first;
@@ -428,7 +428,7 @@ TEST(Space, CardsAndJointMembersKeepTheirRecipes) {
   std::set<std::string> distinct;
   for (candidate const& c : all) distinct.insert(to_json(c).dump());
   EXPECT_EQ(distinct.size(), all.size());
-  // The defaults of fit are among them.
+  // They include the defaults of fit.
   EXPECT_TRUE(distinct.contains(to_json(candidate_of(l2r::card_recipe())).dump()));
   EXPECT_TRUE(distinct.contains(to_json(candidate_of(l2r::joint_recipe{})).dump()));
   EXPECT_EQ(to_json(all[2])["max_features"], 3);
@@ -453,7 +453,7 @@ TEST(Space, CardsAndJointMembersKeepTheirRecipes) {
 }
 
 TEST_F(Tuner, CardsAndJointMembersGetWhatFitAndScoreGive) {
-  // As many folds as queries: however they are dealt, a query's rivals are all the others.
+  // As many folds as queries: however they are dealt, each query is ranked by all others.
   train_ = drawn_set(folder_, "few", 4, 7, 10);
   search_space s;
   s.kinds = {"card", "joint"};
@@ -497,7 +497,7 @@ TEST_F(Tuner, CardsAndJointMembersGetWhatFitAndScoreGive) {
       members.push_back(one.candidate);
       EXPECT_NEAR(one.values[0], expected(std::span(recipes).subspan(k, 1)), 1e-12);
     }
-    // All of them together, and as settings.
+    // All of them combined, and as settings.
     EXPECT_NEAR(t.judge(ctx, members)[0], expected(recipes), 1e-12);
     auto const read = settings_from(
         best_settings(ctx, t, result, 0, options, rules_, datasets::discretizer_options{}).dump(),
@@ -510,7 +510,7 @@ TEST_F(Tuner, CardsAndJointMembersGetWhatFitAndScoreGive) {
 }
 
 TEST_F(Tuner, WhatIsChosenIsComparedWithTheDefaults) {
-  std::size_t kept = 0, gained = 0;  // worse than some candidates, better than others
+  std::size_t kept = 0, gained = 0;  // below some candidates, above others
   for (candidate const& defaults : candidates_of(small_search_space())) {
     search_space s = small_search_space();
     s.methods = {datasets::binning::frequency};
@@ -547,7 +547,7 @@ TEST_F(Tuner, WhatIsChosenIsComparedWithTheDefaults) {
       EXPECT_EQ(result.chosen, before.chosen);
       EXPECT_EQ(result.trials.size(), before.trials.size());
     }
-    // Beside others nothing is chosen or tried.
+    // A comparison with others chooses and tries nothing.
     search_result const chosen = result;
     candidate const other = candidates_of(small_search_space()).front();
     t.judge_beside(ctx_, 0, {other}, result);
@@ -556,7 +556,7 @@ TEST_F(Tuner, WhatIsChosenIsComparedWithTheDefaults) {
     EXPECT_EQ(result.beside->found, result.trials[result.chosen[0]].values);
     EXPECT_EQ(result.chosen, chosen.chosen);
     EXPECT_EQ(result.trials.size(), chosen.trials.size());
-    // Defaults that were none of the candidates are not searched afterwards.
+    // Defaults that were not candidates are not searched later.
     search_result const again = t.search(ctx_, 1, {});
     EXPECT_EQ(again.candidates, 8u);
     EXPECT_EQ(again.tried, 8u);
@@ -615,7 +615,7 @@ TEST(Space, WhatFitRecommendsIsAmongTheKinds) {
     EXPECT_TRUE(all.contains(json.dump())) << json;
   }
   EXPECT_EQ(kinds, (std::vector<std::string>{"scorecard", "linear"}));
-  // Rules, and cuts that are given.
+  // Rules, and given cuts.
   many.features = 10'000;
   auto const cuts = std::make_shared<datasets::discretizer>();
   cuts->options.bins = 7;
@@ -630,7 +630,7 @@ TEST(Space, WhatFitRecommendsIsAmongTheKinds) {
 }
 
 TEST_F(Tuner, DefaultsOfSeveralMembersAreJudgedAndKeptTogether) {
-  // What fit recommends, and what its model gives on the validation set.
+  // The recommendation of fit, and its model's result on the validation set.
   l2r::recommendation const found = l2r::recommend(l2r::count_labels(train_));
   std::vector<candidate> defaults;
   for (l2r::recipe const& one : found.recipes) defaults.push_back(candidate_of(one));
@@ -666,7 +666,7 @@ TEST_F(Tuner, DefaultsOfSeveralMembersAreJudgedAndKeptTogether) {
         EXPECT_EQ(result.chosen, before.chosen);
         continue;
       }
-      // The members of the recommendation, on the last rung.
+      // The recommended members, on the last rung.
       EXPECT_EQ(json["queries"], folds == 0 ? 10 : 30);
       expect_kinds(t, result);
       auto const read = settings_from(json.dump(), "s");
@@ -750,7 +750,7 @@ TEST_F(Tuner, TheFirstProcessHasTheFileAndTheClock) {
   tuner read = make();
   EXPECT_EQ(read.restore(datasets::read_file(path, "trials"), "f", path), 32U);
 
-  // Two processes, of which the second one's clock stands still.
+  // Two processes; the second one's clock is stopped.
   testing_tools::run_processes(2, [&](process_group const& group) {
     context ctx = ctx_;
     ctx.processes = &group;
@@ -778,7 +778,7 @@ TEST_F(Tuner, ABudgetOfTrialsIsKept) {
     if (budget >= 56) {
       EXPECT_EQ(result.tried, 32u);
     }
-    // One candidate more would not have fitted.
+    // One more candidate would not have fitted.
     if (budget < 56) {
       EXPECT_GT(result.trials.size() + 3, budget);
     }
@@ -801,7 +801,7 @@ TEST_F(Tuner, ABudgetOfSecondsIsSharedByTheRungs) {
   EXPECT_EQ(tried, (std::vector<std::size_t>{10, 5, 3}));  // 10 s a rung; half, half of them
   EXPECT_EQ(result.tried, 10u);
 
-  // A trial longer than the budget: one a rung all the same.
+  // A trial longer than the budget: still one per rung.
   now = 0;
   tuner slow = make();
   EXPECT_EQ(slow.search(ctx_, 0, options, [&] { now += 100; }).trials.size(), 3u);
@@ -829,13 +829,13 @@ TEST_F(Tuner, GoesOnFromItsState) {
     EXPECT_EQ(eval::render(trials_table(second, result, 0, 3), eval::table_format::tsv), table);
     EXPECT_EQ(second.state("f"), whole.state("f"));
   }
-  // All there: nothing is done again.
+  // All results are present: nothing is repeated.
   tuner again = make();
   again.restore(whole.state("f"), "f", "state");
   prepared_ = 0;
   again.search(ctx_, 0, {});
   EXPECT_EQ(prepared_, 0);
-  // Another search_space takes what it shares.
+  // Another search_space reuses the common candidates.
   search_space fewer = small_search_space();
   fewer.bins = {3};
   tuner other = make(ctx_, fewer);
@@ -910,7 +910,7 @@ TEST_F(Tuner, TheTableBeginsWithWhatIsChosen) {
   tuner t = make();
   search_result const result = t.search(ctx_, 0, {});
   eval::table const table = trials_table(t, result, 0, 3);
-  EXPECT_EQ(table.rows.size(), 32u);  // a row a candidate
+  EXPECT_EQ(table.rows.size(), 32u);  // a row per candidate
   trial const& best = result.trials[result.chosen.front()];
   EXPECT_EQ(std::get<double>(table.rows[0][2]), best.values[0]);
   auto const json = best_settings(ctx_, t, result, 0, {}, rules_, datasets::discretizer_options{});
@@ -1016,7 +1016,7 @@ TEST(SettingsFile, RoundTripAndRefusal) {
   auto const back = settings_from(json.dump(), "s");
   EXPECT_EQ(to_json(back), json);
   EXPECT_EQ(back.at(0).scoring.feature_share, 0.25);
-  // Several that rank together; and a file from before there were shares.
+  // Several combined members; and a file older than feature shares.
   settings_file other;
   other.scoring.rule_size = 5;
   auto const both = to_json({s, other});
@@ -1050,7 +1050,7 @@ TEST(SettingsFile, RoundTripAndRefusal) {
   refused([](auto& j) { j["discretizer"]["bins"] = 10.5; });
   refused([](auto& j) { j["discretizer"]["method"] = "best"; });
   refused([](auto& j) { j["min_confidence"] = "x"; });
-  // Numbers that another type would cut off or wrap around.
+  // Numbers that a conversion would truncate or wrap.
   refused([](auto& j) { j["rule_size"] = 3.9; });
   refused([](auto& j) { j["rule_size"] = 4294967299; });
   refused([](auto& j) { j["min_support"] = -1; });

@@ -1,7 +1,7 @@
-// PRSS as published (Freitas 2017, section 4.2, Algorithms 12 to 14): after each document added,
-// the rules of all documents are counted anew on the GPUs, one document a thread, with bitmaps in
-// words of 128 bits and the class bitmaps in shared memory; the host takes the minimum. With
-// several GPUs each has all bitmaps and counts an even share of the documents.
+// PRSS as published (Freitas 2017, section 4.2, Algorithms 12 to 14): after each added document,
+// the GPUs recount the rules of all documents, one document per thread, with bitmaps in 128-bit
+// words and the class bitmaps in shared memory; the host takes the minimum. With several GPUs each
+// has all bitmaps and counts an even share of the documents.
 #include "al/published/counters.hpp"
 #include "core/device_memory.hpp"
 #include "core/device_pool.hpp"
@@ -25,31 +25,31 @@ namespace {
 
 constexpr std::uint32_t threads = 256;
 constexpr std::uint32_t word_bits = 128;
-/// Itemsets of up to so many items have a kernel of their own; others have up to most_items.
+/// Itemsets of up to this size have a specialized kernel; others have up to most_items.
 constexpr int few_items = 3;
 constexpr int most_items = 16;
-/// Classes counted in one pass over the bitmaps where there are many.
+/// Classes counted per pass over the bitmaps if there are many.
 constexpr std::uint32_t class_group = 8;
-/// Shared memory that a kernel may have without an attribute that allows more.
+/// Shared memory available to a kernel without a special attribute.
 constexpr std::size_t usual_shared_bytes = 48 << 10;
 constexpr std::uint32_t no_item = ~0U;
 
-/// What the kernels see: the documents of this device and the bitmaps of the sample so far.
+/// The kernels' view: this device's documents and the bitmaps of the current sample.
 struct sample_view {
   std::size_t documents = 0;
   std::uint32_t features = 0;
   std::uint32_t max_items = 0;
   std::uint32_t const* rows = nullptr;  ///< [features][documents] items, or no_item
-  std::uint32_t* projected = nullptr;   ///< [features][documents] scratch: items that U holds
-  std::uint8_t* cur_items = nullptr;    ///< [items] whether U holds it
+  std::uint32_t* projected = nullptr;   ///< [features][documents] scratch: items that occur in U
+  std::uint8_t* cur_items = nullptr;    ///< [items] whether the item occurs in U
   uint4* bitmaps = nullptr;             ///< [items][capacity] bit N: the N-th document of U
-  uint4* classes = nullptr;             ///< [capacity][class_capacity] the same of each class
-  std::uint32_t capacity = 0;           ///< words
+  uint4* classes = nullptr;             ///< [capacity][class_capacity] likewise for each class
+  std::uint32_t capacity = 0;           ///< in words
   std::uint32_t class_capacity = 0;     ///< a multiple of class_group
-  std::uint32_t words = 0;              ///< that U takes
+  std::uint32_t words = 0;              ///< in use
   std::uint32_t class_count = 0;
   std::uint32_t const* min_valid = nullptr;  ///< rules::validity::table()
-  bool classes_fit = false;                  ///< in shared memory
+  bool classes_fit = false;                  ///< they fit shared memory
   std::uint32_t* counts = nullptr;           ///< [documents] valid rules
 };
 
@@ -61,12 +61,12 @@ __device__ std::uint32_t popcount(uint4 const& a) {
   return static_cast<std::uint32_t>(__popc(a.x) + __popc(a.y) + __popc(a.z) + __popc(a.w));
 }
 
-/// Bit n of a row of words.
+/// Sets bit n of a row of words.
 __device__ void set_bit(uint4* row, std::uint32_t n) {
   reinterpret_cast<std::uint32_t*>(row)[n / 32] |= 1U << (n % 32);
 }
 
-/// Adds the n-th document of U, of the class k; its items are `stride` apart. One block.
+/// Adds the n-th document of U, of class k; its items are `stride` apart. One block.
 __global__ void update_bitmap_and_cur_items_kernel(sample_view v, std::uint32_t const* items,
                                                    std::size_t stride, std::uint32_t n,
                                                    std::uint32_t k) {
@@ -80,17 +80,17 @@ __global__ void update_bitmap_and_cur_items_kernel(sample_view v, std::uint32_t 
     set_bit(v.classes + std::size_t{n / word_bits} * v.class_capacity + k, n % word_bits);
 }
 
-/// Counts the rules of one document. `Classes`: at most so many classes, whose bitmaps are in
-/// shared memory; 0: any number, in shared or global memory.
+/// Counts the rules of one document. `Classes`: maximum number of classes, with bitmaps in shared
+/// memory; 0: any number, in shared or global memory.
 template <int Classes, int Most>
 struct rule_generator {
   sample_view const& v;
   uint4 const* classes;        ///< [words][class_stride]
   std::uint32_t class_stride;  ///< a multiple of the group
   std::size_t t;               ///< the document
-  std::uint32_t size;          ///< of its projection
+  std::uint32_t size;          ///< number of items of the projection
 
-  /// Valid rules of the itemset with these bitmaps.
+  /// The number of valid rules of the itemset with these bitmaps.
   template <class... Row>
   __device__ std::uint32_t valid_rules(Row... row) const {
     constexpr std::uint32_t group = Classes == 0 ? class_group : Classes;
@@ -118,7 +118,8 @@ struct rule_generator {
     return rules;
   }
 
-  /// Valid rules of all itemsets that add items from the `from`-th on to those of the bitmaps.
+  /// The number of valid rules of all itemsets that extend these bitmaps by items from the
+  /// `from`-th on.
   template <class... Row>
   __device__ std::uint32_t gen_rules(std::uint32_t from, Row... row) const {
     constexpr std::uint32_t items = sizeof...(Row) + 1;
@@ -134,7 +135,7 @@ struct rule_generator {
   }
 };
 
-/// Algorithm 13: rules(d) of every document here.
+/// Algorithm 13: rules(d) of every document on this device.
 template <int Classes, int Most>
 __global__ void __launch_bounds__(threads, Most == few_items ? 4 : 2)
     rule_counter_kernel(sample_view v) {
@@ -160,7 +161,7 @@ __global__ void __launch_bounds__(threads, Most == few_items ? 4 : 2)
 
 using counter_kernel = void (*)(sample_view);
 
-/// The kernel for a number of classes, and for how many it reads bitmaps in shared memory.
+/// The kernel for a number of classes, and the number of classes with bitmaps in shared memory.
 struct choice_of_kernel {
   counter_kernel kernel = nullptr;
   std::size_t classes = 0;
@@ -175,13 +176,12 @@ choice_of_kernel kernel_for(std::size_t classes, bool fits) {
   return {rule_counter_kernel<0, Most>, round_up(classes, class_group)};
 }
 
-/// One GPU: its share of a partition's documents, and all bitmaps. The memory is taken once
-/// (Algorithm 12, line 3) and serves one partition after the other; that of the bitmaps grows with
-/// the sample.
+/// One GPU: its share of a partition's documents, and all bitmaps. Memory is allocated once
+/// (Algorithm 12, line 3) and reused by successive partitions; the bitmaps grow with the sample.
 class device_state {
  public:
-  /// On the device that is current, with memory for partitions of up to `largest`, of which each of
-  /// `devices` has a share.
+  /// On the current device, with memory for a share (one of `devices`) of a partition of up to
+  /// `largest`.
   device_state(prss_shape const& largest, std::size_t devices, rules::validity const& valid)
       : items_(largest.items), min_valid_(std::span<std::uint32_t const>(valid.table())) {
     std::size_t const documents = even_range(largest.documents, devices, 0).size();
@@ -226,7 +226,7 @@ class device_state {
     view_.class_count = 0;
   }
 
-  /// Adds the n-th document of U and counts all rules here. `items`: what any device can read.
+  /// Adds the n-th document of U and recounts all rules here. `items`: readable by any device.
   void add(std::size_t position, std::uint32_t const* items, std::uint32_t n, std::uint32_t k) {
     if (documents_.size() == 0) return;
     view_.words = n / word_bits + 1;
@@ -248,7 +248,7 @@ class device_state {
   }
 
   index_range const& documents() const noexcept { return documents_; }
-  /// rules(d) of the documents here.
+  /// rules(d) of the documents on this device.
   std::span<std::uint32_t const> counts() const { return {host_counts_.data(), documents_.size()}; }
 
  private:
@@ -265,7 +265,7 @@ class device_state {
     check_launch();
   }
 
-  /// Copies the bitmaps to larger ones.
+  /// Reallocates the bitmaps with larger capacities.
   void grow(std::size_t capacity, std::size_t class_capacity) {
     device_buffer<uint4> bitmaps(items_ * capacity);
     device_buffer<uint4> classes(capacity * class_capacity);
@@ -289,7 +289,7 @@ class device_state {
     view_.class_capacity = static_cast<std::uint32_t>(class_capacity);
   }
 
-  static constexpr std::size_t first_capacity = 4;  // words
+  static constexpr std::size_t first_capacity = 4;  // in words
 
   stream queue_;
   index_range documents_;
@@ -323,8 +323,7 @@ class prss_memory {
 
 namespace {
 
-/// Algorithms 12 and 14 without their loop, which is that of partition_run. One thread at a time
-/// may use it.
+/// Algorithms 12 and 14 without their loop, which is partition_run. Not thread-safe.
 class prss final : public rule_counter {
  public:
   prss(std::shared_ptr<prss_memory> memory, partition const& part, std::size_t max_items)
@@ -362,7 +361,7 @@ class prss final : public rule_counter {
     });
     chosen_[position] = true;
     ++size_;
-    fewest_ = found[0];  // the first device has documents if any has
+    fewest_ = found[0];  // if any device has documents, the first one does
     for (std::size_t i = 1; i < on_device_.size(); ++i)
       if (!on_device_[i]->counts().empty() && found[i].rules < fewest_.rules) fewest_ = found[i];
   }
@@ -383,14 +382,14 @@ class prss final : public rule_counter {
 
  private:
   partition const& part_;
-  std::shared_ptr<prss_memory> memory_;  // outlives what is taken of it
+  std::shared_ptr<prss_memory> memory_;  // must outlive the leases
   std::vector<int> devices_;
   context thread_a_device_;
   pinned_buffer<std::uint32_t> items_;  // of the document being added
   std::vector<bool> chosen_;
   std::vector<device_pool<device_state>::lease> on_device_;
-  std::vector<std::int32_t> labels_;  // of the classes, in order of appearance
-  std::uint32_t size_ = 0;            // documents of U
+  std::vector<std::int32_t> labels_;  // [classes] label, in order of appearance
+  std::uint32_t size_ = 0;            // number of documents in U
   smallest fewest_;
 };
 
@@ -399,7 +398,7 @@ class prss final : public rule_counter {
 std::shared_ptr<prss_memory> make_prss_memory(std::span<int const> devices,
                                               prss_shape const& largest,
                                               rules::validity const& valid) {
-  if (devices.empty()) throw device_error("engine prss runs on GPUs, and there is none to run on");
+  if (devices.empty()) throw device_error("engine prss needs a GPU, and no CUDA device was found");
   return std::make_shared<prss_memory>(devices, largest, valid);
 }
 
@@ -407,9 +406,8 @@ std::unique_ptr<rule_counter> make_prss(std::shared_ptr<prss_memory> memory, par
                                         std::size_t max_items) {
   std::size_t const most = std::min(max_items, part.features());
   if (most > most_items)
-    throw usage_error("itemsets of " + std::to_string(most) +
-                      " items, engine prss expected at most " + std::to_string(most_items) +
-                      ": use smaller rules");
+    throw usage_error("found itemsets of " + std::to_string(most) + " items, expected at most " +
+                      std::to_string(most_items) + " for engine prss; use smaller rules");
   return std::make_unique<prss>(std::move(memory), part, most);
 }
 

@@ -1,6 +1,6 @@
-// SSAR and PSSAR as published (Freitas 2017, Algorithms 3 and 10): after each document added, the
-// rules of all documents are counted anew with bitmaps, from the items that the sample holds.
-// Serial or parallel is the context's number of threads.
+// SSAR and PSSAR as published (Freitas 2017, Algorithms 3 and 10): after each added document,
+// recounts the rules of all documents with bitmaps over the sample's items. The context's number of
+// threads decides between serial and parallel.
 #include "al/published/counters.hpp"
 #include "core/aligned.hpp"
 #include "core/parallel.hpp"
@@ -75,7 +75,7 @@ class recount final : public rule_counter {
   }
 
  private:
-  /// More rules than a document can have.
+  /// Larger than any document's number of rules.
   static constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
 
   partition const& part_;

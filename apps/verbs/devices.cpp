@@ -10,7 +10,7 @@
 namespace rulerank::inline v0::apps {
 
 void add_devices(CLI::App& program, session& owner) {
-  add_verb(
+  CLI::App* const verb = add_verb(
       program, owner, "devices", "List the devices that engines can run on",
       "rulerank devices --json", [&owner] {
         owner.outputs({{"the list", "-"}});
@@ -47,6 +47,7 @@ void add_devices(CLI::App& program, session& owner) {
         }
         out.commit();
       });
+  usual_options(*verb, {"--json"});
 }
 
 }  // namespace rulerank::apps

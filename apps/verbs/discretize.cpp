@@ -32,7 +32,7 @@ struct job {
   std::string out;
 };
 
-/// The input's own name; what is written is plain text, so .gz and .zst go.
+/// The input's own name without .gz and .zst, because outputs are plain text.
 std::string output_name(std::string const& input) {
   if (input == "-") return "stdin.txt";
   fs::path const name = fs::path(input).filename();
@@ -40,13 +40,14 @@ std::string output_name(std::string const& input) {
   return packed ? name.stem().string() : name.string();
 }
 
-/// Where every input goes; refuses outputs that meet each other or an input.
+/// Plans the output of every input; throws if outputs coincide with each other or an input.
 std::vector<job> plan(session& owner, discretize_arguments const& arguments,
                       std::string const& model) {
   std::vector<std::string> inputs = arguments.apply;
   if (!arguments.train.empty()) inputs.insert(inputs.begin(), arguments.train);
   if (inputs.empty())
-    throw usage_error("no input given, expected --train F, or --discretizer M.json and --apply F");
+    throw usage_error(
+        "found no input, expected --train FILE, or --discretizer FILE and --apply FILE");
   std::vector<session::named_output> outputs{
       {arguments.model.empty() ? "the cut points" : "--discretizer-out", model}};
   std::vector<job> jobs;
@@ -65,13 +66,14 @@ std::vector<job> plan(session& owner, discretize_arguments const& arguments,
     for (session::named_output const& output : outputs) {
       std::error_code absent;
       if (fs::equivalent(input, output.path, absent))
-        throw usage_error(fmt::format("--out-dir {}: {} would be written over the input {}",
-                                      arguments.out_dir, output.name, input));
+        throw usage_error(fmt::format(
+            "--out-dir {}: {} would overwrite the input {}, expected a different folder",
+            arguments.out_dir, output.name, input));
     }
   return jobs;
 }
 
-/// A file with bin numbers, complete but for its commit.
+/// Writes a file with bin numbers, without committing it.
 output_file binned_file(session& owner, discretize_arguments const& arguments,
                         datasets::dataset data, datasets::discretizer const& fitted,
                         std::string const& path) {
@@ -91,7 +93,7 @@ output_file binned_file(session& owner, discretize_arguments const& arguments,
 
 void discretize(session& owner, discretize_arguments const& arguments) {
   discretizer_arguments const& how = arguments.discretizer;
-  how.options();  // refuses wrong words before anything is read
+  how.options();  // throws for unknown keywords before anything is read
   std::string const model = arguments.model.empty()
                                 ? (fs::path(arguments.out_dir) / "discretizer.json").string()
                                 : arguments.model;
@@ -100,7 +102,7 @@ void discretize(session& owner, discretize_arguments const& arguments) {
   auto summary = nlohmann::ordered_json::object();
   datasets::discretizer fitted;
   folder_lock lock;
-  std::vector<output_file> written;  // appear together, so that a fault leaves none of them
+  std::vector<output_file> written;  // committed together: all files or none
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     datasets::dataset data;
     {
@@ -120,7 +122,7 @@ void discretize(session& owner, discretize_arguments const& arguments) {
       summary["features"] = fitted.features.size();
       summary["features_with_cuts"] = cut;
       summary["files"] = nlohmann::ordered_json::array();
-      owner.say(fmt::format("{} of {} {} cuts, in {}", cut,
+      owner.say(fmt::format("{} of {} {} cuts; wrote them to {}", cut,
                             counted(fitted.features.size(), "feature"), cut == 1 ? "has" : "have",
                             model));
     }
@@ -145,18 +147,23 @@ void add_discretize(CLI::App& program, session& owner) {
       "rulerank discretize --train Fold1/train.txt --apply Fold1/vali.txt Fold1/test.txt "
       "--method tube --bins 10 --out-dir binned",
       discretize);
-  auto* const train = path_option(verb, "--train,TRAIN", a.train,
-                                  "File that the cuts are fitted on (SVMlight, CSV or TSV)");
-  path_option(verb, "--apply", a.apply, "More files to write with the same cuts");
+  auto* const train =
+      path_option(verb, "--train,TRAIN", a.train,
+                  "Documents that the cuts are fitted to (SVMlight, CSV or TSV); written too")
+          ->group(input_group);
+  path_option(verb, "--apply", a.apply, "More files to cut into the same bins")->group(input_group);
   path_option(verb, "--out-dir D", a.out_dir,
-              "Folder for the files, each under its own name; made where missing")
-      ->required();
+              "Folder for the written files, each with the name of its input")
+      ->required()
+      ->group(output_group);
   renamed_option(verb, "--model", "0.1.0",
-                 path_option(verb, "--discretizer-out M.json", a.model,
-                             "Where the cut points go; without it D/discretizer.json"));
+                 path_option(verb, "--discretizer-out M.json", a.model, "Output file of the cuts")
+                     ->group(output_group)
+                     ->default_str("D/discretizer.json"));
   a.discretizer.add_to(verb);
   a.reading.add_to(verb);
   verb.get_option("--discretizer")->excludes(train);
+  usual_options(verb, {"--train", "--apply", "--out-dir", "--method", "--bins", "--norm"});
 }
 
 }  // namespace rulerank::apps

@@ -28,7 +28,7 @@ struct engine_line {
   bool is_default;
 };
 
-/// Adds the engines of a module, which the verb chooses from by an option.
+/// Adds the engines of a module, with the verb and option that select them.
 template <class Engines>
 void add_lines(std::vector<engine_line>& lines, std::string_view verb, std::string_view option,
                Engines const& engines) {
@@ -78,13 +78,15 @@ std::string as_table(std::vector<engine_line> const& lines) {
 }  // namespace
 
 void add_engines(CLI::App& program, session& owner) {
-  add_verb(program, owner, "engines", "List the engines of each verb and what they run on",
-           "rulerank engines --json", [&owner] {
-             owner.outputs({{"the list", "-"}});
-             output_file out("-");
-             out.write(owner.run.json ? as_json(all_engines()) : as_table(all_engines()));
-             out.commit();
-           });
+  CLI::App* const verb =
+      add_verb(program, owner, "engines", "List the engines of each verb and what they run on",
+               "rulerank engines --json", [&owner] {
+                 owner.outputs({{"the list", "-"}});
+                 output_file out("-");
+                 out.write(owner.run.json ? as_json(all_engines()) : as_table(all_engines()));
+                 out.commit();
+               });
+  usual_options(*verb, {"--json"});
 }
 
 }  // namespace rulerank::apps

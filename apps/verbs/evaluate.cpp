@@ -54,7 +54,7 @@ struct evaluate_options {
   std::string out = "-";
 };
 
-/// `1,3-5`, or names where features have them, or `all` that are listed; ascending.
+/// Parses `1,3-5`, feature names, or `all` (all listed features); ascending.
 std::set<std::uint32_t> parse_features(std::string const& text,
                                        std::set<std::uint32_t> const& listed,
                                        datasets::feature_names const& names) {
@@ -91,17 +91,18 @@ void check_inputs(session const& owner, evaluate_options const& o) {
   bool const judged = !o.qrels.empty();
   int const sources = (o.tests.empty() ? 0 : 1) + (o.folds.empty() ? 0 : 1) + (judged ? 1 : 0);
   if (sources != 1)
-    throw usage_error("expected one of --test, --folds and --qrels to say what is judged");
+    throw usage_error("expected one of --test, --folds and --qrels, which give the judgments");
   if (judged) {
     if (o.runs.empty()) throw usage_error("--qrels needs --run");
     if (!o.scores.empty() || !o.features.empty())
-      throw usage_error("--scores and --feature go with --test or --folds, not with --qrels");
+      throw usage_error(
+          "--scores and --feature cannot be combined with --qrels, expected --test or --folds");
   } else {
-    if (!o.runs.empty()) throw usage_error("--run goes with --qrels");
+    if (!o.runs.empty()) throw usage_error("--run needs --qrels");
     if (o.scores.empty() && o.features.empty())
       throw usage_error("--test and --folds need --scores or --feature");
   }
-  // What may be a stream; folders are none, though an empty name is wrong for them too.
+  // Inputs that may be streams; folders cannot, but an empty name is invalid for them too.
   std::vector<session::named_input> inputs{{"--qrels", o.qrels}};
   for (std::string const& path : o.tests) inputs.push_back({"--test", path});
   for (std::string const& argument : o.scores)
@@ -111,9 +112,9 @@ void check_inputs(session const& owner, evaluate_options const& o) {
     inputs.push_back({"--run", files_of("--run", argument, 1).front()});
   o.reading.check_inputs(owner, std::move(inputs));
   if (o.ascending && o.descending)
-    throw usage_error("--ascending and --descending exclude each other");
+    throw usage_error("--ascending cannot be combined with --descending");
   if ((o.ascending || o.descending) && o.features.empty())
-    throw usage_error("--ascending and --descending go with --feature");
+    throw usage_error("--ascending and --descending need --feature");
 }
 
 eval::comparison_options comparison_options_of(evaluate_options const& o) {
@@ -134,7 +135,7 @@ eval::comparison_options comparison_options_of(evaluate_options const& o) {
   return options;
 }
 
-/// The test set in the folder of a fold; test.txt where there is none.
+/// The test set in a fold's folder; test.txt if there is none.
 std::string test_file(fs::path const& fold) {
   for (char const* const name : {"test.txt", "test.csv", "test.tsv"}) {
     std::error_code absent;
@@ -143,8 +144,8 @@ std::string test_file(fs::path const& fold) {
   return (fold / "test.txt").string();
 }
 
-/// The test sets, and the names of their folds. Where features are systems, one has the same number
-/// in all sets, and the last set has the names of all.
+/// Reads the test sets and the names of their folds. If features are systems, each has the same
+/// number in all sets, and the last set has all names.
 std::vector<datasets::dataset> read_tests(session& owner, evaluate_options const& o,
                                           std::vector<std::string>& folds) {
   std::vector<std::string> paths = o.tests;
@@ -163,7 +164,7 @@ std::vector<datasets::dataset> read_tests(session& owner, evaluate_options const
   return tests;
 }
 
-/// The score files of a system, one for each test set.
+/// The score files of a system, one per test set.
 std::vector<std::string> score_files(evaluate_options const& o, std::string const& argument,
                                      std::vector<std::string> const& folds) {
   std::vector<std::string> files;
@@ -180,7 +181,7 @@ std::vector<std::string> score_files(evaluate_options const& o, std::string cons
   return files;
 }
 
-/// Systems and the arguments that name them.
+/// Systems, and the arguments that name them.
 struct judged_systems {
   std::vector<eval::system_values> systems;
   std::vector<std::string> arguments;
@@ -197,7 +198,7 @@ void evaluate_features(session& owner, evaluate_options const& o,
   for (std::uint32_t feature : parse_features(o.features, listed, names)) {
     std::string const name = datasets::name_of(feature, names);
     if (!listed.contains(feature))
-      owner.warn(fmt::format("no document lists feature {}: all of them tie", name));
+      owner.warn(fmt::format("no document lists feature {}, so all documents tie", name));
     eval::system_values system{fmt::format("feature {}", name), {}};
     for (datasets::dataset const& test : tests)
       system.folds.push_back(eval::evaluate(
@@ -207,7 +208,7 @@ void evaluate_features(session& owner, evaluate_options const& o,
   }
 }
 
-/// Where labels are fractional, which ones are relevant is to be said.
+/// With fractional labels, the lowest relevant label must be given.
 void expect_threshold(evaluate_options const& o, std::vector<datasets::dataset> const& tests,
                       std::vector<eval::measure> const& measures) {
   if (o.profile.relevant_from) return;
@@ -216,26 +217,27 @@ void expect_threshold(evaluate_options const& o, std::vector<datasets::dataset> 
       eval::expect_threshold(measures, test.name, "--relevant-from");
 }
 
-/// What only linear gains have a value for, under a profile with others.
+/// Throws for measures that need linear gains under a profile with other gains.
 void expect_linear_gain(std::vector<datasets::dataset> const& tests,
                         std::vector<eval::measure> const& measures, eval::profile const& p) {
   if (p.gain == eval::gain_function::linear) return;
   for (datasets::dataset const& test : tests) {
     if (test.max_label() > eval::largest_label(p))
-      throw usage_error(fmt::format(
-          "the label {} of {} has a gain beyond doubles, expected labels up to {} or --gain linear",
-          test.max_label(), test.name, eval::largest_label(p)));
+      throw usage_error(
+          fmt::format("found label {} in {}, whose gain exceeds a double; expected labels up to "
+                      "{}, or --gain linear",
+                      test.max_label(), test.name, eval::largest_label(p)));
     for (eval::measure const& m : measures)
       if (!test.fractional_labels.empty() && m.kind->looked_at == eval::measure_kind::labels::gains)
-        throw usage_error(fmt::format(
-            "{}: exponential gains are for whole labels, {} has fractional ones, expected "
-            "--gain linear",
-            m.name(), test.name));
+        throw usage_error(
+            fmt::format("{}: exponential gains need whole labels, and {} has fractional labels; "
+                        "use --gain linear",
+                        m.name(), test.name));
   }
 }
 
-/// The measures that are asked for and the share of judged documents among the first 10, unless
-/// one such share is asked for.
+/// The requested measures and the share of judged documents among the first 10, unless such a share
+/// is requested.
 std::vector<eval::measure> with_judged_share(std::vector<eval::measure> measures) {
   eval::measure const share = eval::parse_measure("judged@10");
   if (std::ranges::find(measures, share.kind, &eval::measure::kind) == measures.end())
@@ -249,7 +251,7 @@ bool all_judged(std::vector<datasets::dataset> const& tests) {
   });
 }
 
-/// Takes the last measure away where its value is 1 for each query of each system.
+/// Removes the last measure if its value is 1 for every query of every system.
 void drop_last_where_whole(std::vector<eval::system_values>& systems) {
   auto const last = [](eval::query_values const& v) { return v.column(v.measures.size() - 1); };
   for (eval::system_values const& system : systems)
@@ -266,13 +268,13 @@ void drop_last_where_whole(std::vector<eval::system_values>& systems) {
     }
 }
 
-/// The systems of --scores and --feature on the test sets.
+/// Evaluates the systems of --scores and --feature on the test sets.
 void evaluate_scores(session& owner, evaluate_options const& o,
                      std::vector<eval::measure> const& asked, eval::report& report) {
   std::vector<datasets::dataset> const tests = read_tests(owner, o, report.folds);
-  // What is not judged counts as not relevant: how much that is, is told.
+  // Unjudged documents count as not relevant: report their share.
   std::vector<eval::measure> const measures = all_judged(tests) ? asked : with_judged_share(asked);
-  // One r_max for all folds.
+  // All folds use the same r_max.
   eval::profile p = report.rules;
   std::int32_t largest = 0;
   for (datasets::dataset const& test : tests) largest = std::max(largest, test.max_label());
@@ -298,19 +300,19 @@ void evaluate_scores(session& owner, evaluate_options const& o,
   report.systems = std::move(judged.systems);
 }
 
-/// The same of judgments.
+/// As above, for judgments.
 void expect_linear_gain(datasets::qrels const& judgments, eval::profile const& p) {
   std::int32_t const most = eval::largest_label(p);
   for (auto const& query : judgments.queries)
     for (auto const& document : query.documents)
       if (document.label > most)
         throw error({judgments.name, document.line, 0},
-                    fmt::format("the label {} has a gain beyond doubles, expected labels up to {} "
-                                "or --gain linear",
+                    fmt::format("found label {}, whose gain exceeds a double; expected labels up "
+                                "to {}, or --gain linear",
                                 document.label, most));
 }
 
-/// The runs against the judgments.
+/// Evaluates the runs against the judgments.
 void evaluate_runs(session& owner, evaluate_options const& o,
                    std::vector<eval::measure> const& asked, eval::report& report) {
   auto const timer = owner.stage("evaluate");
@@ -324,8 +326,8 @@ void evaluate_runs(session& owner, evaluate_options const& o,
     datasets::run const run = datasets::read_run(owner.ctx(), owner.input(path));
     if (knn::ascends(run))
       owner.warn(
-          fmt::format("{}: scores ascend in each query, as distances do, and the largest is "
-                      "taken for the best",
+          fmt::format("{}: scores ascend in each query, as distances do, but the largest score "
+                      "counts as the best",
                       run.name));
     report.systems.push_back(
         {name, {eval::evaluate(owner.ctx(), judgments, run, measures, report.rules)}});
@@ -347,7 +349,7 @@ std::string list_of_measures(eval::table_format format) {
   return eval::render(t, format);
 }
 
-/// The system of --reference.
+/// The index of the system of --reference.
 std::size_t system_named(std::string const& name, std::vector<eval::system_values> const& systems) {
   auto const at = std::ranges::find(systems, name, &eval::system_values::name);
   if (at != systems.end()) return static_cast<std::size_t>(at - systems.begin());
@@ -388,62 +390,66 @@ void run_evaluate(session& owner, evaluate_options const& o) {
 }
 
 void add_inputs(CLI::App& verb, evaluate_options& o) {
-  help_group const inputs(verb, "Inputs");
+  help_group const inputs(verb, input_group);
   path_option(verb, "--test T", o.tests,
-              "Files with labels (SVMlight, CSV, TSV); several are folds");
-  path_option(verb, "--folds DIR", o.folds, "A folder with Fold1/test.txt, Fold2/test.txt, ...");
+              "Files with labels (SVMlight, CSV or TSV); several are folds");
+  path_option(verb, "--folds DIR", o.folds, "Folder with Fold1/test.txt, Fold2/test.txt, ...");
   path_option(verb, "--scores S", o.scores,
-              "Systems: [NAME=]FILE; with several --test [NAME=]FILE,FILE,...; with --folds\n"
-              "[NAME=]DIR that holds Fold1.score, ...");
+              "Scores of systems: [NAME=]FILE; with several --test [NAME=]FILE,FILE,...; with "
+              "--folds [NAME=]DIR that holds Fold1.score, ...");
   value_option(verb, "--feature F", o.features,
-               "Features as systems, 12 or 1,3-5 or bm25 or all; the highest value ranks first");
-  verb.add_flag("--descending", o.descending, "Highest value first, the default");
-  verb.add_flag("--ascending", o.ascending, "Lowest value first");
-  path_option(verb, "--qrels Q", o.qrels, "TREC judgments");
-  path_option(verb, "--run R", o.runs, "Systems: TREC runs, [NAME=]FILE");
+               "Features as systems: 12, 1,3-5, all, or a name such as bm25");
+  verb.add_flag("--descending", o.descending,
+                "Rank the highest value of --feature first (the default)");
+  verb.add_flag("--ascending", o.ascending, "Rank the lowest value of --feature first");
+  path_option(verb, "--qrels Q", o.qrels, "TREC judgments, for --run");
+  path_option(verb, "--run R", o.runs, "TREC runs of systems: [NAME=]FILE");
 }
 
 void add_measures(CLI::App& verb, evaluate_options& o) {
   help_group const judging(verb, "Measures");
-  measures_option(verb, "--metrics M,...", o.metrics, "Names, with cut-offs @10 or @1-10");
-  verb.add_flag("--list-metrics", o.list_metrics, "List the measures there are");
+  measures_option(verb, "--metrics M,...", o.metrics,
+                  "Measures, with cut-offs such as @10 or @1-10; --list-metrics lists them");
+  verb.add_flag("--list-metrics", o.list_metrics, "List the measures");
   word_option(verb, "--average", o.average, {"folds", "queries"},
-              "Over several folds: the mean of their means, or over all queries");
+              "Mean over several folds: of the folds' means, or over all queries");
 }
 
 void add_comparison(CLI::App& verb, evaluate_options& o) {
   help_group const comparing(verb, "Comparison");
   list_option(verb, "--compare T,...", o.compare, {"paired-t", "fisher"},
-              "paired-t, fisher or both, over all queries of all folds");
-  value_option(verb, "--reference NAME", o.reference,
-               "The system the others are compared with; default: the first");
-  o.permutations_option = number_option(verb, "--permutations", o.permutations,
-                                        "Of the randomization test, 100000 or more",
-                                        {100'000, std::numeric_limits<std::uint64_t>::max() / 2});
+              "Significance tests over all queries of all folds: paired-t, fisher or both");
+  value_option(verb, "--reference NAME", o.reference, "System to compare the others with")
+      ->default_str("the first one");
+  o.permutations_option =
+      number_option(verb, "--permutations", o.permutations,
+                    "Number of random permutations in Fisher's randomization test, 100000 or more",
+                    {100'000, std::numeric_limits<std::uint64_t>::max() / 2});
   o.holm_option =
       word_option(verb, "--holm", o.holm, {"measure", "report"},
-                  "Corrects over the systems on each measure, or over the whole report");
+                  "Holm correction over the systems of each measure, or over the whole report");
 }
 
 void add_output(CLI::App& verb, evaluate_options& o) {
-  help_group const output(verb, "Output");
-  verb.add_flag("--per-fold", o.per_fold, "A row for each fold");
-  verb.add_flag("--per-query", o.per_query, "A row for each query");
+  help_group const output(verb, output_group);
+  verb.add_flag("--per-fold", o.per_fold, "Print a row for each fold");
+  verb.add_flag("--per-query", o.per_query, "Print a row for each query");
   word_option(verb, "--format", o.format, {"table", "tsv", "json", "markdown", "latex"},
-              "Form of the report");
-  number_option(verb, "--digits", o.digits, "Digits after the point, where people read", {0, 17});
-  path_option(verb, "--out", o.out, "Where the report goes; - is standard output");
+              "Format of the report");
+  number_option(verb, "--digits", o.digits, "Decimal places in table, markdown and latex, 0 to 17",
+                {0, 17});
+  path_option(verb, "--out", o.out, "Output file of the report; - is standard output");
 }
 
 }  // namespace
 
 void add_evaluate(CLI::App& program, session& owner) {
   auto const [verb, o] = add_verb<evaluate_options>(
-      program, owner, "evaluate", "Judge rankings: measures, averages, significance",
-      "rulerank evaluate --test test.txt --scores base=a.txt new=b.txt --metrics MAP,NDCG@1-10\n"
-      "      --compare paired-t,fisher\n"
-      "  judges two files of scores (one number a line, in the order of test.txt) by LETOR's\n"
-      "  conventions, and tests whether the second differs from the first",
+      program, owner, "evaluate", "Measure the quality of rankings and test the differences",
+      "rulerank evaluate --test test.txt --scores base=a.txt new=b.txt --metrics MAP,NDCG@1-10 "
+      "--compare paired-t,fisher\n"
+      "  measures two files of scores (one number a line, in the order of test.txt) by LETOR's "
+      "conventions, and tests whether they differ",
       run_evaluate);
   add_inputs(verb, o);
   o.reading.add_to(verb);
@@ -451,6 +457,8 @@ void add_evaluate(CLI::App& program, session& owner) {
   o.profile.add_to(verb);
   add_comparison(verb, o);
   add_output(verb, o);
+  usual_options(verb, {"--test", "--scores", "--qrels", "--run", "--folds", "--metrics",
+                       "--list-metrics", "--compare", "--per-query", "--format", "--out"});
 }
 
 }  // namespace rulerank::apps

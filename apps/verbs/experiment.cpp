@@ -56,28 +56,32 @@ void run_experiment(session& owner, experiment_arguments& a, CLI::App const& ver
 
 void add_experiment(CLI::App& program, session& owner) {
   auto const [verb, a] = add_verb<experiment_arguments>(
-      program, owner, "experiment", "Compare rankers over folds, with all labels and with few",
+      program, owner, "experiment",
+      "Compare rankers over folds, trained with all labels and with few",
       "rulerank experiment --folds OHSUMED --out-dir result\n"
-      "  fits a card, a joint model, rules, the best single feature and LightGBM where it is\n"
-      "  installed, to all labels and to 5 %, and shows the best first. Stopped and run again, it "
-      "goes on where it\n"
-      "  was. --rank-size 3,4 makes the tables of rules instead",
+      "  compares a card, a joint model, rules, the best single feature and, if it is installed, "
+      "LightGBM, with 5 % and 100 % of the labels. A second run continues an interrupted one. "
+      "--rank-size 3,4 compares sizes of rules instead",
       run_experiment);
   path_option(verb, "--folds,FOLDS DIR", a.folds,
-              "Folder with Fold1, Fold2, ...: train.txt vali.txt test.txt (.gz, .zst) in each")
-      ->required();
-  path_option(verb, "--out-dir D", a.out_dir, "Folder for all that is written; made where missing")
-      ->required();
+              "Folder with Fold1, Fold2, ..., each with train.txt, vali.txt, test.txt (.gz, .zst)")
+      ->required()
+      ->group(input_group);
+  path_option(verb, "--out-dir D", a.out_dir, "Folder for the results, created if missing")
+      ->required()
+      ->group(output_group);
+  a.curves.add_to(verb);
+  a.settings.add_to(verb);
   add_cross_validation_to(verb, a);
   a.reading.add_to(verb);
   a.reading.add_drop_unjudged_to(verb);
-  a.settings.add_to(verb);
   {
     help_group const group(verb, "Sampling");
     a.sampler.add_ties_to(verb);
   }
-  a.curves.add_to(verb);
   runs_over_ranks(verb);
+  usual_options(verb, {"--folds", "--out-dir", "--systems", "--budgets", "--ways", "--metrics",
+                       "--rank-size", "--reduce-size", "--format"});
 }
 
 }  // namespace rulerank::apps

@@ -18,7 +18,7 @@
 namespace rulerank::inline v0::apps {
 namespace {
 
-/// How a document of the query is chosen.
+/// How the command line names a document of the query.
 struct chosen_document {
   std::optional<std::string> docid;
   std::optional<std::uint64_t> rank;
@@ -41,7 +41,7 @@ bool is_given(chosen_document const& of) {
   return of.docid || of.rank;
 }
 
-/// The documents of a query as a data set of their own.
+/// The documents of a query as a separate data set.
 datasets::dataset query_of(datasets::dataset const& data, datasets::query_group const& query) {
   std::vector<std::size_t> documents(query.size());
   std::iota(documents.begin(), documents.end(), query.begin);
@@ -54,7 +54,7 @@ datasets::dataset query_of(datasets::dataset const& data, std::string const& qid
   throw usage_error(fmt::format("--qid: found '{}', expected a query of {}", qid, data.name));
 }
 
-/// The document that `how` names; `order` is the ranking.
+/// The document that `how` names; `order`: the ranking.
 report::query_document find(datasets::dataset const& query, std::vector<std::size_t> const& order,
                             chosen_document const& how, std::string_view by_docid,
                             std::string_view by_rank) {
@@ -67,10 +67,12 @@ report::query_document find(datasets::dataset const& query, std::vector<std::siz
   }
   std::optional<std::size_t> found;
   for (std::size_t d = 0; d < query.size(); ++d) {
-    if (query.line_id(d) == *how.docid) return {query, d};  // before another's docid
+    if (query.line_id(d) == *how.docid)
+      return {query, d};  // takes precedence over another
+                          // document's docid
     if (query.docid(d) != *how.docid) continue;
     if (found)
-      throw usage_error(fmt::format("{}: '{}' is two documents, expected {} or {}", by_docid,
+      throw usage_error(fmt::format("{}: found two documents '{}', expected {} or {}", by_docid,
                                     *how.docid, query.line_id(*found), query.line_id(d)));
     found = d;
   }
@@ -80,7 +82,7 @@ report::query_document find(datasets::dataset const& query, std::vector<std::siz
   return {query, *found};
 }
 
-/// Refuses what makes no sense before anything is read.
+/// Throws for invalid options before anything is read.
 void check(session& owner, explain_arguments const& arguments) {
   if (!arguments.all && arguments.qid.empty())
     throw usage_error("--qid is required, or --all for all documents of all queries");
@@ -88,7 +90,7 @@ void check(session& owner, explain_arguments const& arguments) {
   owner.outputs({{"--out", arguments.out}});
 }
 
-/// Writes blocks or JSON in the form that the line asks for.
+/// Writes blocks or JSON in the requested format.
 class explanation_output {
  public:
   explanation_output(session& owner, explain_arguments const& arguments)
@@ -110,7 +112,7 @@ class explanation_output {
                       report::explanation(document, why, explainer.effects(why), words, top_),
                       form_));
   }
-  /// `of_first`, `of_second`: the effects, where there are several members.
+  /// `of_first`, `of_second`: the effects, used if there are several members.
   void explanation(report::query_document const& first, report::query_document const& second,
                    l2r::model_comparison const& why, l2r::score_effects const& of_first,
                    l2r::score_effects const& of_second,
@@ -144,7 +146,7 @@ all_words words_of(l2r::explainer const& explainer, l2r::scorer const& scorer,
   return words;
 }
 
-/// Writes why the documents that the line names have their scores.
+/// Writes explanations of the scores of the given documents.
 void write_explanation(session& owner, explain_arguments const& arguments,
                        l2r::explainer const& explainer, datasets::dataset const& query,
                        all_words const& words, explanation_output& out) {
@@ -160,8 +162,9 @@ void write_explanation(session& owner, explain_arguments const& arguments,
   report::query_document const other =
       find(query, order, arguments.against, "--against", "--against-rank");
   if (other.d == document.d)
-    throw usage_error(fmt::format("--against: found document {} itself, expected another one",
-                                  query.docid(document.d)));
+    throw usage_error(
+        fmt::format("--against: found document {} itself, expected a different document",
+                    query.docid(document.d)));
   l2r::score_effects first, second;
   if (arguments.by_feature || words.size() > 1) {
     first = explainer.effects(owner.ctx(), document.d);
@@ -172,7 +175,7 @@ void write_explanation(session& owner, explain_arguments const& arguments,
                   first, second, words);
 }
 
-/// Writes why all documents of the queries have their scores, query by query.
+/// Writes explanations of the scores of all documents, by query.
 void write_queries(session& owner, datasets::dataset const& test, l2r::scorer const& scorer,
                    datasets::feature_names const& names, explanation_output& out) {
   if (out.is_json()) out.write("[\n");
@@ -204,7 +207,7 @@ void explain(session& owner, explain_arguments const& arguments) {
     if (!arguments.qid.empty()) test = query_of(test, arguments.qid);
   }
   warn_of_lacking_features(owner, test, scorer.fitted());
-  // The members learned from the same documents, so that their features have the same numbers.
+  // The members learned from the same documents, so their features have the same numbers.
   test = datasets::renumbered(std::move(test), names_of(scorer.fitted().members.front()));
   auto const timer = owner.stage("explain");
   if (arguments.qid.empty()) {
@@ -224,38 +227,49 @@ void explain(session& owner, explain_arguments const& arguments) {
 
 void add_explain(CLI::App& program, session& owner) {
   auto const [verb, a] = add_verb<explain_arguments>(
-      program, owner, "explain", "Show the rules, points or weights that made a document's score",
-      "rulerank explain --train reduced.txt --test Fold1/test.txt --method frequency --qid 18219 "
-      "--rank 1 --against-rank 2 --names features.tsv",
+      program, owner, "explain", "Show the rules, points or weights behind a document's score",
+      "rulerank explain --model fold1.model --test Fold1/test.txt --qid 18219 --rank 1 "
+      "--against-rank 2 --names features.tsv\n"
+      "  shows why the first document of query 18219 ranks above the second",
       explain);
   a.scorer.add_inputs_to(verb);
-  path_option(verb, "--test,TEST", a.test, "Documents that were ranked")->required();
-  value_option(verb, "--qid Q", a.qid, "The query");
-  CLI::Option* const all = verb.add_flag(
-      "--all", a.all, "All documents of the query, or of all queries: one line a document");
-  CLI::Option* const docid =
-      value_option(verb, "--docid D", a.document.docid,
-                   "Its document, by docid or QID-LINE; else the first of the ranking");
-  number_option(verb, "--rank", a.document.rank, "Its document, by rank from 1")
-      ->excludes(docid)
-      ->excludes(all);
-  docid->excludes(all);
-  CLI::Option* const against =
-      value_option(verb, "--against D", a.against.docid,
-                   "Another document: which rules put one above the other");
-  number_option(verb, "--against-rank", a.against.rank, "Another document, by rank from 1")
-      ->excludes(against)
-      ->excludes(all);
-  against->excludes(all);
-  verb.add_flag("--by-feature", a.by_feature,
-                "One line a feature, all members together, in the score's unit");
-  number_option(verb, "--top", a.top,
-                "Most rules listed each way, items and features; 20, with --all 5");
-  path_option(verb, "--names", a.names, "Lines of a feature's number and its name");
-  word_option(verb, "--format", a.format, {"text", "markdown", "json"},
-              "Form of the output; json as --json does");
-  path_option(verb, "--out", a.out, "Where it goes; - is standard output");
+  path_option(verb, "--test,TEST", a.test, "Documents that were ranked")
+      ->required()
+      ->group(input_group);
+  path_option(verb, "--names", a.names, "Names of features: lines of a number and a name")
+      ->group(input_group);
+  {
+    help_group const group(verb, "Document");
+    value_option(verb, "--qid Q", a.qid, "Query of the document; required without --all");
+    CLI::Option* const all = verb.add_flag(
+        "--all", a.all, "Explain all documents of the query, or of all queries, a line each");
+    CLI::Option* const docid = value_option(verb, "--docid D", a.document.docid,
+                                            "Document to explain, by docid or QID-LINE")
+                                   ->default_str("the first of the ranking");
+    number_option(verb, "--rank", a.document.rank, "Document to explain, by rank from 1")
+        ->excludes(docid)
+        ->excludes(all);
+    docid->excludes(all);
+    CLI::Option* const against =
+        value_option(verb, "--against D", a.against.docid,
+                     "Second document: show what puts one above the other");
+    number_option(verb, "--against-rank", a.against.rank, "Second document, by rank from 1")
+        ->excludes(against)
+        ->excludes(all);
+    against->excludes(all);
+  }
+  {
+    help_group const group(verb, output_group);
+    verb.add_flag("--by-feature", a.by_feature,
+                  "Print a line for each feature, in units of the score");
+    number_option(verb, "--top", a.top, "Most rules to list each way, most items and features")
+        ->default_str("20, with --all 5");
+    word_option(verb, "--format", a.format, {"text", "markdown", "json"}, "Format of the output");
+    path_option(verb, "--out", a.out, "Output file; - is standard output");
+  }
   a.scorer.add_to(verb);
+  usual_options(verb, {"--model", "--train", "--test", "--qid", "--docid", "--rank", "--against",
+                       "--against-rank", "--all", "--names", "--format", "--out"});
 }
 
 }  // namespace rulerank::apps

@@ -128,20 +128,28 @@ void add_export(CLI::App& program, session& owner) {
       "rulerank export card.model --to c --out card.h --check test.txt\n"
       "writes a header of C, and compares its scores of the documents with those of rank",
       export_file);
-  path_option(verb, "--model,MODEL", a.model, "A card or scorecard that fit wrote")->required();
-  word_option(verb, "--to FORMAT", a.to, l2r::export_format_names(),
-              "What it is written for: " + list_of_names(l2r::export_format_names()))
-      ->required();
-  path_option(verb, "--out", a.out,
-              "Where it goes, - is standard output; the file's name without its extension is the "
-              "name of functions, classes and models");
-  path_option(verb, "--names", a.names, "Lines of a feature's number and its name");
-  path_option(verb, "--feature-set", a.feature_set,
-              "With --to elasticsearch or opensearch: JSON of a feature set of the plugin; the "
-              "export has its definitions of the card's features");
-  path_option(verb, "--check", a.check,
-              "Documents whose scores by the export are compared with those by the model");
+  {
+    help_group const group(verb, input_group);
+    path_option(verb, "--model,MODEL", a.model, "Model that fit wrote: a card or scorecard")
+        ->required();
+    path_option(verb, "--names", a.names, "Names of features: lines of a number and a name");
+    path_option(verb, "--feature-set", a.feature_set,
+                "elasticsearch, opensearch: JSON of a feature set of the plugin; the export gets "
+                "its definitions of the card's features");
+    path_option(verb, "--check", a.check,
+                "Documents to score by the export and by the model, to compare the scores");
+  }
+  {
+    help_group const group(verb, output_group);
+    word_option(verb, "--to FORMAT", a.to, l2r::export_format_names(),
+                "Format: " + list_of_names(l2r::export_format_names()))
+        ->required();
+    path_option(verb, "--out", a.out,
+                "Output file; its name without the extension names functions, classes and models; "
+                "- is standard output");
+  }
   a.reading.add_to(verb);
+  usual_options(verb, {"--model", "--to", "--out", "--names", "--feature-set", "--check"});
 }
 
 }  // namespace rulerank::apps

@@ -29,15 +29,15 @@ struct features_arguments : pool_arguments {
   std::string columns;
 };
 
-/// Options that only matter where pairs are made of text: --pool has them already.
+/// Options that only apply if pairs are made from text; --pool already has pairs.
 void expect_none_beside_pool(CLI::App const& verb) {
   std::vector<std::string> const beside{"--pool",      "--out",      "--join",   "--join-columns",
                                         "--names-out", "--unjudged", "--device", "--threads",
                                         "--seed",      "--quiet",    "--json",   "--manifest"};
   for (CLI::Option const* const option : verb.get_options())
     if (option->count() > 0 && std::ranges::find(beside, option->get_name()) == beside.end())
-      throw usage_error(
-          fmt::format("{} beside --pool, whose pairs have been made", option->get_name()));
+      throw usage_error(fmt::format("{} cannot be combined with --pool, whose pairs exist already",
+                                    option->get_name()));
 }
 
 void check_usage(features_arguments const& a, CLI::App const& verb) {
@@ -46,22 +46,23 @@ void check_usage(features_arguments const& a, CLI::App const& verb) {
          {std::pair("--collection", &a.collection), std::pair("--topics", &a.topics)})
       if (path->empty())
         throw usage_error(
-            fmt::format("no {}, expected --collection and --topics, or --pool", name));
+            fmt::format("found no {}, expected --collection and --topics, or --pool", name));
     if (!a.run.empty())
       for (char const* const name :
            {"--metric", "--search-engine", "--candidates-from", "--candidates-out",
             "--leave-out-self", "--fusion", "--fusion-norm", "--rrf-k", "--run-weights"})
         if (verb.count(name) > 0)
-          throw usage_error(fmt::format("{} beside --run, which has the candidates", name));
+          throw usage_error(
+              fmt::format("{} cannot be combined with --run, which has the candidates", name));
   } else {
     expect_none_beside_pool(verb);
-    if (a.joins.empty()) throw usage_error("--pool without --join: there is nothing to add");
+    if (a.joins.empty()) throw usage_error("--pool needs --join, the columns to add");
   }
   if (a.qrels.empty() && verb.count("--not-relevant") > 0)
-    throw usage_error("--not-relevant without --qrels");
-  if (a.joins.empty() && !a.columns.empty()) throw usage_error("--join-columns without --join");
+    throw usage_error("--not-relevant needs --qrels");
+  if (a.joins.empty() && !a.columns.empty()) throw usage_error("--join-columns needs --join");
   if (a.pool.empty() && !a.names_out.empty())
-    throw usage_error("--names-out without --pool: the features of text have names");
+    throw usage_error("--names-out needs --pool, because features of text have names already");
 }
 
 void name_files(session& owner, features_arguments const& a) {
@@ -77,8 +78,8 @@ void name_files(session& owner, features_arguments const& a) {
   expect_outside(owner, inputs, outputs);
 }
 
-/// Pairs made of text, and the search's lists where they are asked for. Labels of those that are
-/// not judged are `unlabelled`.
+/// Makes pairs from text and, if requested, the search's lists. Unjudged pairs have the label
+/// `unlabelled`.
 datasets::dataset pairs_of_text(session& owner, features_arguments& a,
                                 std::optional<datasets::run>& candidates) {
   knn::text_index_options const options = a.index_options(owner);
@@ -100,7 +101,7 @@ datasets::dataset pairs_of_text(session& owner, features_arguments& a,
   return make_pairs(owner, collection, topics, lists, how);
 }
 
-/// Pairs that were made before, with a label, without, or with the number of --unjudged.
+/// Reads existing pairs: with a label, without, or with the number of --unjudged.
 datasets::dataset read_pairs(session& owner, features_arguments const& a) {
   datasets::read_options how;
   how.optional_labels = true;
@@ -112,14 +113,13 @@ datasets::dataset read_pairs(session& owner, features_arguments const& a) {
   return data;
 }
 
-/// The character between the cells of delimited text, or 0 for SVMlight's lines: by the file's
-/// name.
+/// The delimiter of the cells by the file's name; 0 for SVMlight's lines.
 char delimiter_of(std::string_view path) {
   if (path.ends_with(".csv")) return ',';
   return path.ends_with(".tsv") ? '\t' : '\0';
 }
 
-/// Columns with names that were joined to features by number, as lines of --names.
+/// Named columns that were joined as numbered features, as lines for --names.
 std::string lines_of_names(datasets::joined_features const& joined) {
   std::string lines;
   for (std::size_t f = 0; f < joined.columns.size(); ++f)
@@ -127,7 +127,7 @@ std::string lines_of_names(datasets::joined_features const& joined) {
   return lines;
 }
 
-/// Which numbers columns with names got: `47 clicks, 48 page_rank`; the first of many.
+/// The numbers of named columns: `47 clicks, 48 page_rank`; the first ones if there are many.
 std::string numbered_columns(datasets::joined_features const& joined) {
   constexpr std::size_t most = 8;
   std::size_t const columns = joined.columns.size();
@@ -140,7 +140,7 @@ std::string numbered_columns(datasets::joined_features const& joined) {
   return words;
 }
 
-/// The columns of a file are joined; what they are called is added to `names`.
+/// Joins the columns of a file; adds their names to `names`.
 datasets::dataset joined(session& owner, features_arguments const& a, datasets::dataset data,
                          std::string const& path, std::string& names) {
   auto const timer = owner.stage("join");
@@ -152,22 +152,20 @@ datasets::dataset joined(session& owner, features_arguments const& a, datasets::
   datasets::joined_features result = datasets::join_features(data, columns, chosen);
   std::size_t const rows = columns.size();
   if (result.matched == 0)
-    throw error(
-        datasets::place_of(columns, 0),
-        fmt::format("found none of its {} in the pool, expected pairs of it: are queries and "
-                    "documents named alike?",
-                    counted(rows, "pair")));
+    throw error(datasets::place_of(columns, 0),
+                fmt::format("found none of its {} in the pool, expected pairs of the pool; check "
+                            "that both files use the same ids of queries and documents",
+                            counted(rows, "pair")));
   if (result.unknown > 0)
     owner.warn(fmt::format(
-        "{}: {} of {} are not in the pool and are passed over, first '{}' "
-        "({}:{})",
-        path, result.unknown, counted(rows, "pair"), columns.docid(*result.first_unknown), path,
+        "{}: left out {} of {}, because the pool lacks them; the first is '{}' ({}:{})", path,
+        result.unknown, counted(rows, "pair"), columns.docid(*result.first_unknown), path,
         datasets::place_of(columns, *result.first_unknown).line));
   if (result.matched < data.size())
-    owner.say(fmt::format("{}: {} of {} have no row there; its values are missing", path,
+    owner.say(fmt::format("{}: has no row for {} of {}; their values are missing", path,
                           data.size() - result.matched, counted(data.size(), "pair")));
   if (result.data.names.empty() && !columns.names.empty()) {
-    owner.say(fmt::format("{}: {} {} joined to features by number: {}", path,
+    owner.say(fmt::format("{}: {} {} joined to features with numbers: {}", path,
                           counted(result.columns.size(), "column"),
                           result.columns.size() == 1 ? "is" : "are", numbered_columns(result)));
     names += lines_of_names(result);
@@ -178,7 +176,7 @@ datasets::dataset joined(session& owner, features_arguments const& a, datasets::
              : std::move(result.data);
 }
 
-/// Writes all outputs, and then puts them in their places.
+/// Writes all outputs and then commits them.
 void write_pairs(features_arguments const& a, datasets::dataset data,
                  std::optional<datasets::run> const& candidates, std::string const& names) {
   data.delimiter = delimiter_of(a.out);
@@ -217,8 +215,9 @@ void features(session& owner, features_arguments& a, CLI::App const& verb) {
   }
   for (auto const& [key, value] : summary.items()) owner.note(key, value);
   if (a.out != "-")
-    owner.say(fmt::format("{} of {} with {}, {} of them judged, in {}", counted(pairs, "pair"),
-                          counted(queries, "topic"), counted(features, "feature"), judged, a.out));
+    owner.say(fmt::format("wrote {} of {} with {}, {} of them judged, to {}",
+                          counted(pairs, "pair"), counted(queries, "topic"),
+                          counted(features, "feature"), judged, a.out));
   if (owner.prints_json()) write_file("-", json_text_of(summary));
 }
 
@@ -226,39 +225,45 @@ void features(session& owner, features_arguments& a, CLI::App const& verb) {
 
 void add_features(CLI::App& program, session& owner) {
   auto const [verb, a] = add_verb<features_arguments>(
-      program, owner, "features", "A file of query-document pairs with named features, from text",
+      program, owner, "features", "Compute features of query-document pairs from their texts",
       "rulerank features --collection docs.jsonl --topics topics.tsv --out pool.txt\n"
-      "  and then: rulerank reduce --train pool.txt --unlabelled -1 --oracle ask --out chosen.txt",
+      "  finds 100 candidates for each topic; the next step is, for example,\n"
+      "rulerank label --pool pool.txt --show docs.jsonl --topics topics.tsv",
       features);
-  path_option(verb, "--collection,DOCS FILE|FOLDER", a.collection,
-              "Documents: TSV, JSON lines, TREC's or SMART's form, a folder");
-  path_option(verb, "--topics,QUERIES FILE|FOLDER", a.topics, "Topics, in a form of documents");
-  path_option(verb, "--qrels", a.qrels, "TREC judgments, where there are any");
-  CLI::Option* const run =
-      path_option(verb, "--run", a.run,
-                  "Candidates that another search found, a TREC run, instead of the search");
-  path_option(verb, "--out FILE|-", a.out,
-              "Where the pairs go: SVMlight's lines with named features; delimited text where the "
-              "name ends with .csv or .tsv")
-      ->required();
+  {
+    help_group const group(verb, input_group);
+    path_option(verb, "--collection,DOCS FILE|FOLDER", a.collection,
+                "Documents: TSV, JSON lines, TREC's or SMART's form, or a folder");
+    path_option(verb, "--topics,QUERIES FILE|FOLDER", a.topics,
+                "Topics (queries), in the same formats");
+    path_option(verb, "--qrels", a.qrels, "TREC judgments, the labels of the pairs");
+    path_option(verb, "--run", a.run, "Candidates of another search, a TREC run");
+    path_option(verb, "--pool", a.pool, "Existing pairs, which get the columns of --join");
+    path_option(verb, "--join", a.joins,
+                "Own features of the pairs: CSV, TSV or SVMlight with qid and docid");
+    value_option(verb, "--join-columns NAME,...", a.columns, "Columns of --join to add")
+        ->default_str("all");
+  }
+  {
+    help_group const group(verb, output_group);
+    path_option(verb, "--out FILE|-", a.out,
+                "Output file of the pairs: CSV or TSV if its name ends so, otherwise SVMlight with "
+                "named features")
+        ->required();
+    path_option(verb, "--candidates-out", a.candidates_out,
+                "Output file of the search's result, a TREC run");
+    path_option(verb, "--names-out", a.names_out,
+                "Output file with the numbers and names of joined columns, for --names of explain "
+                "and inspect");
+  }
+  a.add_search_to(verb, "Most documents of a topic");
   number_option(verb, "--unjudged V", a.unjudged,
-                "The label of pairs that nobody judged: a negative one, or 0 for not relevant",
-                {.most = 0});
-  path_option(verb, "--candidates-out", a.candidates_out,
-              "Where the search's lists go, a TREC run");
-  path_option(verb, "--pool", a.pool,
-              "Pairs that were made before, which get the columns of --join");
-  path_option(
-      verb, "--join", a.joins,
-      "Own features of pairs: CSV, TSV or SVMlight with qid and docid; several may be given");
-  value_option(verb, "--join-columns NAME,...", a.columns,
-               "Those of its columns that are taken; default: all");
-  path_option(verb, "--names-out", a.names_out,
-              "Numbers and names of columns that were joined to features by number, for --names of "
-              "explain and inspect");
-  a.add_search_to(verb, "Documents of a topic, at most");
+                "Label of pairs without a judgment: negative, or 0 for not relevant", {.most = 0})
+      ->group("Candidates and judgments");
   a.add_features_to(verb);
-  run->excludes(verb.get_option("--candidates"));
+  verb.get_option("--run")->excludes(verb.get_option("--candidates"));
+  usual_options(verb, {"--collection", "--topics", "--qrels", "--out", "--candidates", "--run",
+                       "--join", "--unjudged", "--stemmer"});
 }
 
 }  // namespace rulerank::apps

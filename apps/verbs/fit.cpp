@@ -29,18 +29,18 @@ struct fit_arguments : fitting_arguments {
   std::string peers, lightgbm;
   CLI::Option const* members = nullptr;
 
-  /// Whether the card is compared with other models: no one asked for certain members, or gave the
-  /// card, which folds of these documents do not judge.
+  /// Whether to compare the card with other models: not if certain members were requested, or the
+  /// card was given, because folds of these documents cannot judge it.
   bool compares() const {
     return members->count() == 0 && settings.file.empty() && member.card_file.empty();
   }
-  /// The option that asks for the comparison; null: none.
+  /// The option that requests the comparison; null: none.
   char const* asks_for_comparison() const {
     return best ? "--best" : !peers.empty() ? "--peers" : nullptr;
   }
 };
 
-/// What a member was made of.
+/// The size of a member's input.
 struct fitted_sizes {
   std::size_t features = 0;
   std::size_t items = 0;  ///< 0: none
@@ -59,7 +59,7 @@ fitted_sizes sizes_of(l2r::model_member const& member) {
     std::string words =
         fmt::format("points of {} of {}", counted(items, "item"), counted(features, "feature"));
     if (card->options.page && card->options.page->target == l2r::card_target::members)
-      words += ", fitted to grades by the recommended members";
+      words += ", fitted to grades that the recommended members give";
     else if (!card->frontier.empty())
       words += fmt::format(", smoothness {} by cross-fitting", card->options.smoothness);
     else if (card->cross_fitted_folds > 0)
@@ -79,28 +79,27 @@ fitted_sizes sizes_of(l2r::model_member const& member) {
                       counted(items.items(), "item"))};
 }
 
-/// Prints the quality of each size of a card that was tried, and why one is chosen.
+/// Prints the quality of each card size tried, and the reason for the choice.
 void say_sizes(session& owner, l2r::fit_result const& result) {
   for (l2r::card_sizes const& sizes : result.sizes) {
     bool const squares = sizes.loss == l2r::card_loss::point;
     std::size_t const largest = sizes.tried.back().features;
     for (l2r::card_trial const& one : sizes.tried)
-      owner.say(fmt::format("at most {}: {} {:.4f}{}{}", counted(one.features, "feature"),
-                            squares ? "squared error of a query" : "NDCG",
-                            squares ? -one.quality : one.quality,
-                            one.features == largest
-                                ? std::string()
-                                : fmt::format(", difference to {} {:+.4f} (standard error {:.4f})",
-                                              largest, -one.behind, one.error),
-                            one.features != sizes.chosen ? ""
-                            : one.features == largest
-                                ? "; chosen"
-                                : "; chosen: the smallest that, by two standard errors, is at most "
-                                  "0.5 % behind"));
+      owner.say(fmt::format(
+          "card of at most {}: {} {:.4f}{}{}", counted(one.features, "feature"),
+          squares ? "squared error per query" : "NDCG", squares ? -one.quality : one.quality,
+          one.features == largest
+              ? std::string()
+              : fmt::format(", difference to {} {:+.4f} (standard error {:.4f})", largest,
+                            -one.behind, one.error),
+          one.features != sizes.chosen ? ""
+          : one.features == largest    ? "; chosen"
+                                    : "; chosen: the smallest card that loses at most 0.5 %, with "
+                                      "two standard errors counted"));
   }
 }
 
-/// Says which features of a card depend on the other documents of a list.
+/// Reports the features of a card that depend on the other documents of a list.
 void say_where_it_is_not_portable(session& owner, datasets::dataset const& train,
                                   l2r::model const& model) {
   auto const* const card = std::get_if<l2r::scorecard_member>(&model.members.front());
@@ -111,14 +110,14 @@ void say_where_it_is_not_portable(session& owner, datasets::dataset const& train
       [&](std::uint32_t feature) { return std::ranges::binary_search(normalized, feature); }));
   owner.note("features_normalized_within_queries", depend);
   if (depend > 0)
-    owner.say(fmt::format(
-        "the values of {} of the card's {} are normalized within their query: a document's total "
-        "depends on the list that it was normalized in",
-        depend, counted(card->card.features.size(), "feature")));
+    owner.say(
+        fmt::format("{} of the card's {} have values that were normalized within their query, so a "
+                    "document's total depends on the other documents of its list",
+                    depend, counted(card->card.features.size(), "feature")));
 }
 
-/// Names the features of --card and --monotone that are not on the card. Only the labels keep those
-/// of --card off it.
+/// Names the features of --card and --monotone that are not on the card. Features of --card are
+/// left out only because of the labels.
 void say_what_is_left_out(session& owner, fit_arguments const& arguments,
                           datasets::dataset const& train, l2r::model const& model) {
   auto const* const card = std::get_if<l2r::scorecard_member>(&model.members.front());
@@ -128,20 +127,21 @@ void say_what_is_left_out(session& owner, fit_arguments const& arguments,
     if (std::ranges::count(card->card.features, one.feature) > 0) continue;
     std::string const feature = datasets::feature_text(one.feature, train.names);
     if (!arguments.member.card_file.empty())
-      owner.warn(fmt::format("{}: the labels contradict the direction {}; it is not on the card",
-                             feature, l2r::name_of(one.direction)));
+      owner.warn(
+          fmt::format("{}: left off the card, because the labels contradict its direction {}",
+                      feature, l2r::name_of(one.direction)));
     else if (one.direction == l2r::card_direction::rising ||
              one.direction == l2r::card_direction::falling)
       told.push_back(fmt::format("{} ({})", feature, l2r::name_of(one.direction)));
   }
   if (!told.empty())
     owner.say(
-        fmt::format("--monotone: not on the card, because the labels contradict the "
-                    "direction or other features rank better: {}",
+        fmt::format("--monotone: left off the card, because the labels contradict the direction or "
+                    "other features rank better: {}",
                     fmt::join(told, ", ")));
 }
 
-/// A member that gives all documents the same score is worth a warning.
+/// Warns of a member that gives all documents the same score.
 void warn_of_constants(session& owner, l2r::model const& model) {
   auto const is_zero = [](std::int64_t points) { return points == 0; };
   for (std::size_t k = 0; k < model.members.size(); ++k) {
@@ -156,22 +156,21 @@ void warn_of_constants(session& owner, l2r::model const& model) {
       constant = std::ranges::all_of(joint->weights, is_zero) &&
                  std::ranges::all_of(joint->points, is_zero);
     if (constant)
-      owner.warn(fmt::format("member {} ({}) learned nothing: it scores all documents alike", k + 1,
-                             l2r::kind_of(model.members[k])));
+      owner.warn(
+          fmt::format("member {} ({}) learned nothing: it gives all documents the same score",
+                      k + 1, l2r::kind_of(model.members[k])));
   }
 }
 
-/// Most labelled documents are alone in their query: a pool would say more of them.
+/// Suggests a pool if most labelled documents are the only ones of their query.
 void say_of_pool(session& owner, datasets::dataset const& train) {
   constexpr double few_compared = 0.5;
   l2r::label_counts const labels = l2r::count_labels(train);
   if (!labels.knows_pool() && labels.share_compared() < few_compared)
     owner.say(
-        "few of these documents are compared with others of their query; where they were chosen "
-        "from "
-        "a larger file, --pool FILE names it: values are then standardized among all documents of "
-        "a "
-        "query, which ranks better");
+        "fewer than half of these documents share a query with documents of other labels; if you "
+        "chose them from a larger file, --pool FILE names it, and ranking improves because values "
+        "are standardized over all documents of a query");
 }
 
 nlohmann::ordered_json to_json(l2r::compared_model const& model) {
@@ -183,7 +182,7 @@ nlohmann::ordered_json to_json(l2r::compared_model const& model) {
 
 constexpr char const* installed = "auto";
 
-/// The rankers of other libraries that --peers names, or those that are installed.
+/// The rankers of other libraries named by --peers, or the installed ones.
 std::vector<l2r::compared_model> peers_of(session& owner, fit_arguments const& arguments) {
   if (arguments.peers.empty()) return {};
   learners::system_options const options{.lightgbm = arguments.lightgbm};
@@ -196,7 +195,7 @@ std::vector<l2r::compared_model> peers_of(session& owner, fit_arguments const& a
     if (std::ranges::count(words, name) + std::ranges::count(found, name) > 0)
       peers.push_back(learners::make_peer(name, options));
   if (peers.empty())
-    owner.say(fmt::format("--peers {}: none of {} is installed", installed,
+    owner.say(fmt::format("--peers {}: found none of {}; install one with pip", installed,
                           list_of_names(learners::peer_names())));
   return peers;
 }
@@ -207,13 +206,14 @@ nlohmann::ordered_json comparison_json(l2r::fit_result const& result) {
   return json;
 }
 
-/// Whether scores depend on the other documents of a list: z-scores do, and averages of members.
+/// Whether scores depend on the other documents of a list, as z-scores and combinations of members
+/// do.
 bool depends_on_list(std::span<l2r::recipe const> recipes) {
   return recipes.size() > 1 || std::holds_alternative<l2r::linear_recipe>(recipes.front()) ||
          std::holds_alternative<l2r::joint_recipe>(recipes.front());
 }
 
-/// Adds the sizes that were tried, and the comparison with what was chosen and why.
+/// Adds the sizes tried, the comparison, and the choice with its reason.
 void add_result(nlohmann::ordered_json& json, l2r::fit_result const& result) {
   for (l2r::card_sizes const& sizes : result.sizes) {
     nlohmann::ordered_json one{{"loss", l2r::name_of(sizes.loss)}, {"chosen", sizes.chosen}};
@@ -225,22 +225,24 @@ void add_result(nlohmann::ordered_json& json, l2r::fit_result const& result) {
   json["choice"] = {{"name", result.compared[result.chosen].name}, {"reason", result.reason}};
 }
 
-/// Prints what the card costs beside the models that rank best without fitting on a page.
+/// Prints the difference between the card and the best models that do not fit a page.
 void say_comparison(session& owner, l2r::fit_result const& result, bool fits_best) {
   if (result.compared.empty())
-    return owner.say(fmt::format("the card is not compared with other models: {}", result.reason));
+    return owner.say(fmt::format("the card was not compared with other models: {}", result.reason));
   for (l2r::compared_model const& one : result.compared)
     owner.say(fmt::format(
         "{}{}: NDCG {:.4f}{}", one.name,
-        !one.recipes.empty() && depends_on_list(one.recipes) ? " (scores depend on the list)" : "",
+        !one.recipes.empty() && depends_on_list(one.recipes)
+            ? " (scores depend on the other documents of a list)"
+            : "",
         one.quality,
         &one == &result.compared.front()
             ? fmt::format(" over {} by cross-fitting", counted(one.queries, "query", "queries"))
             : fmt::format(", difference to the card {:+.4f} (95 % interval {:+.4f} to {:+.4f})",
                           one.ahead.mean, one.ahead.low, one.ahead.high)));
   l2r::compared_model const& best = result.compared[result.best];
-  owner.say(result.reason + (best.is_better && !fits_best ? ": --best fits it" : ""));
-  if (result.chosen > 0) owner.say(fmt::format("the best is fitted: {}", best.name));
+  owner.say(result.reason + (best.is_better && !fits_best ? "; --best fits it" : ""));
+  if (result.chosen > 0) owner.say(fmt::format("fitted the best model: {}", best.name));
 }
 
 /// Compares the card with other models; with --best the result's model is the best of all.
@@ -258,12 +260,12 @@ void compare(session& owner, fit_arguments const& arguments, datasets::dataset c
   l2r::compare_card(owner.ctx(), train, result, how);
   char const* const option = arguments.asks_for_comparison();
   if (result.compared.empty() && option != nullptr)
-    throw usage_error(fmt::format("{}: no models can be compared: {}", option, result.reason));
+    throw usage_error(fmt::format("{}: cannot compare models: {}", option, result.reason));
   if (!result.compared.empty()) owner.note("compared", comparison_json(result));
   say_comparison(owner, result, arguments.best);
 }
 
-/// The training documents, those of the pool without labels among them.
+/// Reads the training documents, including unlabelled ones of the pool.
 datasets::dataset read_documents(session& owner, fit_arguments const& arguments) {
   auto const timer = owner.stage("read");
   datasets::dataset train = arguments.reading.read_judged(owner, arguments.train, "learn from");
@@ -271,7 +273,7 @@ datasets::dataset read_documents(session& owner, fit_arguments const& arguments)
   return datasets::labelled_by_sample(arguments.reading.read(owner, arguments.pool, 1), train);
 }
 
-/// Says what was fitted, on the terminal, in the manifest and as JSON.
+/// Reports the fit on the terminal, in the manifest and as JSON.
 void say_result(session& owner, fit_arguments const& arguments, datasets::dataset const& train,
                 std::size_t labelled, l2r::fit_result const& result) {
   l2r::model const& model = result.model;
@@ -290,12 +292,13 @@ void say_result(session& owner, fit_arguments const& arguments, datasets::datase
           ? counted(labelled, "document")
           : fmt::format("{} of a pool of {}", counted(labelled, "labelled document"), train.size());
   if (model.members.size() == 1) {
-    owner.say(fmt::format("{}, {}, in {}", documents, first.words, arguments.model));
+    owner.say(
+        fmt::format("learned from {}: {}; wrote {}", documents, first.words, arguments.model));
   } else {
     owner.note("members", model.members.size());
     json["members"] = model.members.size();
-    owner.say(
-        fmt::format("{}, {} members, in {}", documents, model.members.size(), arguments.model));
+    owner.say(fmt::format("learned from {}: {} members; wrote {}", documents, model.members.size(),
+                          arguments.model));
   }
   add_result(json, result);
   if (owner.prints_json()) {
@@ -313,7 +316,7 @@ void fit(session& owner, fit_arguments const& arguments) {
                                          {"--monotone", arguments.member.monotone},
                                          {"--card", arguments.member.card_file}});
   owner.outputs({{"--model", arguments.model}});
-  output_file written(arguments.model);  // one that cannot be written fails before the work
+  output_file written(arguments.model);  // an unwritable output fails before the work
   std::vector<ranker_recipe> recipes = arguments.recipes(owner);
   std::vector<l2r::compared_model> peers = peers_of(owner, arguments);
   datasets::dataset const train = read_documents(owner, arguments);
@@ -329,10 +332,10 @@ void fit(session& owner, fit_arguments const& arguments) {
     if (arguments.pool.empty()) say_of_pool(owner, train);
     if (compares) compare(owner, arguments, train, std::move(peers), result);
     if (!compares && !arguments.best)
-      // docs/learning-curves.md: 1, 2 and 5 % of the labels of six sets.
+      // docs/studies/learning-curves.md: 1, 2 and 5 % of the labels of six sets.
       owner.say(
-          "too few labels to compare models here; with 1 to 5 % of the labels of six sets, the MAP "
-          "of the recommended members was .0032 above the card's on average and .0184 at most; "
+          "too few labels to compare models here; with 1 to 5 % of the labels of six data sets, "
+          "the recommended members had .0032 more MAP than the card on average and .0184 at most; "
           "--best fits them");
   }
   {
@@ -347,37 +350,47 @@ void fit(session& owner, fit_arguments const& arguments) {
 
 void add_fit(CLI::App& program, session& owner) {
   auto const [verb, a] = add_verb<fit_arguments>(
-      program, owner, "fit", "Write everything that rank needs into one checked file",
+      program, owner, "fit", "Fit a model for rank, explain and inspect",
       "rulerank fit --train reduced.txt --model fold1.model\n"
-      "  fits a card: ten features, whole points, one page. It says what the card costs\n"
-      "  beside larger models. --best fits the best of them, --members others",
+      "  fits a card (ten features, whole points, one page) and compares it with larger models; "
+      "--best fits the best of these, --members a model that you choose",
       fit);
-  path_option(verb, "--train,TRAIN", a.train, "Training documents (SVMlight, CSV or TSV)")
-      ->required();
-  path_option(verb, "--pool", a.pool,
-              "The documents that --train was chosen from, labelled or not: cuts are of all of "
-              "them, values are normalized within all of their query");
-  path_option(verb, "--model", a.model, "Where the model goes")->required();
-  verb.add_flag("--best", a.best,
-                "Fit the model that ranks best by cross-fitting, which may have many members, "
-                "instead of a card; with fewer than 1000 labels the recommended members");
-  std::vector<std::string_view> peers = learners::peer_names();
-  peers.push_back(installed);
-  list_option(verb, "--peers", a.peers, peers,
-              "Compare the card with rankers of other libraries, too: " + list_of_names(peers) +
-                  ", where auto means all that are installed");
-  path_option(verb, "--lightgbm PATH", a.lightgbm,
-              "LightGBM's library, lib_lightgbm.so of the Python package; default: where an "
-              "installed one has it");
+  {
+    help_group const group(verb, input_group);
+    path_option(verb, "--train,TRAIN", a.train, "Training documents (SVMlight, CSV or TSV)")
+        ->required();
+    path_option(verb, "--pool", a.pool,
+                "Documents that --train was chosen from, labelled or not: they supply the values "
+                "for bins and normalization");
+  }
+  path_option(verb, "--model", a.model, "Output file of the model")
+      ->required()
+      ->group(output_group);
+  {
+    help_group const group(verb, "Model");
+    verb.add_flag("--best", a.best,
+                  "Fit the model that ranks best by cross-validation instead of a card; with fewer "
+                  "than 1000 labels the recommended one");
+    std::vector<std::string_view> peers = learners::peer_names();
+    peers.push_back(installed);
+    list_option(verb, "--peers NAME,...", a.peers, peers,
+                "Compare the card with rankers of other libraries too: " + list_of_names(peers) +
+                    " (all that are installed)");
+    path_option(verb, "--lightgbm PATH", a.lightgbm,
+                "LightGBM's library, lib_lightgbm.so of the Python package lightgbm")
+        ->default_str("the installed one");
+  }
   a.member.members = card_member;
   a.add_to(verb);
-  verb.get_option("--method")->default_str("capped for card, tube for others");
-  verb.get_option("--bins")->default_str("12 for card, 10 for others");
+  verb.get_option("--method")->default_str("capped for card, otherwise tube");
+  verb.get_option("--bins")->default_str("12 for card, otherwise 10");
   a.members = verb.get_option("--members");
   for (char const* const compared : {"--best", "--peers"})
     for (char const* const other : {"--members", "--settings", "--card"})
       verb.get_option(compared)->excludes(verb.get_option(other));
   verb.get_option("--lightgbm")->needs(verb.get_option("--peers"));
+  usual_options(verb, {"--train", "--model", "--pool", "--best", "--members", "--max-features",
+                       "--monotone", "--card", "--norm"});
 }
 
 }  // namespace rulerank::apps

@@ -41,7 +41,7 @@ std::vector<datasets::run> read_runs(session& owner, fuse_arguments const& argum
   return runs;
 }
 
-/// Which of the runs have distances as scores.
+/// Which runs have distances as scores.
 std::vector<bool> distances_of(fuse_arguments const& arguments) {
   std::vector<bool> are(arguments.runs.size(), false);
   for (std::string const& path : arguments.distances) {
@@ -58,20 +58,21 @@ void warn_of_distances(session& owner, std::vector<datasets::run> const& runs,
   for (std::size_t r = 0; r < runs.size(); ++r)
     if (!are_distances[r] && knn::ascends(runs[r]))
       owner.warn(
-          fmt::format("{}: scores ascend in each query, as distances do, and the largest is "
-                      "taken for the best; --distances {} takes the smallest",
+          fmt::format("{}: scores ascend in each query, as distances do, but the largest score "
+                      "counts as the best; --distances {} ranks by the smallest",
                       runs[r].name, runs[r].name));
 }
 
-/// Warns of runs that lack queries of others: these are fused of fewer.
+/// Warns of runs that lack queries of others: fewer runs are fused for these.
 void warn_of_missing(session& owner, std::vector<datasets::run> const& runs, std::size_t queries) {
   for (datasets::run const& run : runs)
     if (run.queries.size() < queries)
-      owner.warn(fmt::format("{}: has {} of {} queries, the others are fused without it", run.name,
-                             run.queries.size(), queries));
+      owner.warn(
+          fmt::format("{}: has {} of {} queries; the other queries are fused without this run",
+                      run.name, run.queries.size(), queries));
 }
 
-/// A TREC run, or with --json on standard output an object a query.
+/// Writes a TREC run or, with --json on standard output, an object per query.
 void write(datasets::run const& fused, fuse_arguments const& arguments, bool as_json) {
   output_file out(arguments.out);
   auto const score = [&](datasets::run_query const& query, std::size_t i) {
@@ -123,7 +124,7 @@ void fuse_runs(session& owner, fuse_arguments const& arguments, CLI::App const& 
   if (!knn::ignores_scores(options.method)) summary["norm"] = knn::name_of(options.norm);
   for (auto const& [key, value] : summary.items()) owner.note(key, value);
   if (arguments.out != "-")
-    owner.say(fmt::format("fused {} into {} of {}, in {}", counted(runs.size(), "run"),
+    owner.say(fmt::format("fused {} into {} of {}; wrote {}", counted(runs.size(), "run"),
                           counted(documents, "document"),
                           counted(fused.queries.size(), "query", "queries"), arguments.out));
   if (owner.prints_json()) {
@@ -136,20 +137,27 @@ void fuse_runs(session& owner, fuse_arguments const& arguments, CLI::App const& 
 
 void add_fuse(CLI::App& program, session& owner) {
   auto const [verb, a] = add_verb<fuse_arguments>(
-      program, owner, "fuse", "Make one run of several",
+      program, owner, "fuse", "Fuse several runs into one",
       "rulerank fuse --run text.run dense.run --out both.run\n"
-      "by reciprocal ranks; --method combsum adds scores that --norm makes comparable",
+      "  fuses by reciprocal ranks; --method combsum adds the scores that --norm normalizes",
       fuse_runs);
-  path_option(verb, "--run,RUN", a.runs, "TREC runs, two or more; - is standard input")->required();
+  path_option(verb, "--run,RUN", a.runs, "TREC runs, two or more; - is standard input")
+      ->required()
+      ->group(input_group);
   path_option(verb, "--distances RUN", a.distances,
-              "Those of the runs whose scores are distances: the smallest is the best");
-  path_option(verb, "--out", a.out, "The fused run");
-  number_option(verb, "--depth", a.fusion.chosen.depth,
-                "Documents of a query that are written; 0: all");
-  verb.add_flag("--distinct-scores", a.distinct_scores,
-                "Write n, n - 1, ..., 1 as scores: evaluation programs then see this very order");
-  verb.add_option("--tag", a.tag, "Last column of the run");
+              "Runs of --run whose scores are distances: the smallest ranks first")
+      ->group(input_group);
+  {
+    help_group const group(verb, output_group);
+    path_option(verb, "--out", a.out, "Output file of the fused run; - is standard output");
+    number_option(verb, "--depth", a.fusion.chosen.depth,
+                  "Number of documents of a query to write; 0: all");
+    verb.add_flag("--distinct-scores", a.distinct_scores,
+                  "Write n, n - 1, ..., 1 as scores, so that evaluation programs keep the order");
+    value_option(verb, "--tag WORD", a.tag, "Last column of the run");
+  }
   a.fusion.add_to(verb, "--method", "--norm");
+  usual_options(verb, {"--run", "--out", "--method", "--norm", "--run-weights", "--depth"});
 }
 
 }  // namespace rulerank::apps

@@ -17,8 +17,8 @@
 
 #include <fmt/format.h>
 
-// The verbs that show the program itself: help, completion and, for the build and the tests of the
-// pages, pages and forms.
+// The verbs that describe the program itself: help, completion, and pages and forms, which the
+// build and the documentation's tests use.
 namespace rulerank::inline v0::apps {
 namespace {
 
@@ -27,7 +27,7 @@ CLI::App const& app_named(CLI::App const& program, std::vector<std::string> cons
   CLI::App const* app = &program;
   for (std::string const& word : words) {
     auto const names = verb_names(*app);
-    if (names.empty()) throw unknown_name("found", word, "nothing behind " + words.front());
+    if (names.empty()) throw unknown_name("found", word, "nothing after " + words.front());
     if (std::ranges::find(names, word) == names.end())
       throw unknown_name("found", word, "a verb" + did_you_mean(word, names));
     app = app->get_subcommand(word);
@@ -41,7 +41,7 @@ void write_into(std::filesystem::path const& folder, std::string const& name,
   write_file((folder / name).string(), text);
 }
 
-/// A page for the program and one for each of its verbs.
+/// Writes a page for the program and one for each of its verbs.
 void write_manual(CLI::App const& app, std::filesystem::path const& folder) {
   write_into(folder, page_name(app) + ".1", manual_page(app, version));
   for (CLI::App const* verb : shown_verbs(app)) write_manual(*verb, folder);
@@ -51,9 +51,10 @@ void write_manual(CLI::App const& app, std::filesystem::path const& folder) {
 
 void add_help(CLI::App& program, session&) {
   auto const words = std::make_shared<std::vector<std::string>>();
-  CLI::App* const verb = program.add_subcommand("help", "Show the help of a verb");
+  CLI::App* const verb =
+      program.add_subcommand("help", "Show the help of a verb, as rulerank VERB --help");
   verb->footer("rulerank help search text");
-  verb->add_option("VERB", *words, "The verb; without one, the list of verbs");
+  verb->add_option("VERB", *words, "Verb to show; without it, all verbs are listed");
   verb->callback([words, &program] {
     write_file("-", help_text(app_named(program, *words), terminal_width()));
   });
@@ -64,7 +65,7 @@ void add_completion(CLI::App& program, session&) {
   CLI::App* const verb =
       program.add_subcommand("completion", "Print a completion script for bash, zsh or fish");
   verb->footer("rulerank completion bash > ~/.local/share/bash-completion/completions/rulerank");
-  verb->add_option("SHELL", *shell, "bash, zsh or fish")->required();
+  verb->add_option("SHELL", *shell, "Shell: bash, zsh or fish")->required();
   verb->callback([shell, &program] {
     std::vector<std::string> const shells{"bash", "zsh", "fish"};
     if (std::ranges::find(shells, *shell) == shells.end())
@@ -82,7 +83,7 @@ void add_pages(CLI::App& program, session&) {
   CLI::App* const verb = program.add_subcommand(
       "pages", "Write the manual pages and the completion scripts, as a prefix's share/ has them");
   verb->group("");
-  verb->add_option("FOLDER", *folder, "Where they go; made where missing")->required();
+  verb->add_option("FOLDER", *folder, "Folder for the files, created if missing")->required();
   verb->callback([folder, &program] {
     std::filesystem::path const share = *folder;
     write_manual(program, share / "man/man1");
@@ -94,7 +95,8 @@ void add_pages(CLI::App& program, session&) {
 
 void add_forms(CLI::App& program, session&) {
   CLI::App* const verb = program.add_subcommand(
-      "forms", "Print the forms of input files as JSON, from which docs/forms.md has its tables");
+      "forms",
+      "Print the forms of input files as JSON, from which docs/reference/forms.md has its tables");
   verb->group("");
   verb->callback([] {
     auto json = nlohmann::ordered_json::array();

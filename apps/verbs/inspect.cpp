@@ -39,14 +39,14 @@ struct inspect_arguments {
   std::string format = "text";
   std::string out = "-";
   CLI::Option* documents_option = nullptr;
-  std::vector<CLI::Option*> of_test;  // that make sense with --test alone
+  std::vector<CLI::Option*> of_test;  // options that require --test
 };
 
 constexpr named_values<report::card_form, 3> card_forms{{{"html", report::card_form::html},
                                                          {"latex", report::card_form::latex},
                                                          {"pdf", report::card_form::pdf}}};
 
-/// The form of a page that shows a card; none for a text or JSON.
+/// The page format that shows a card; empty for a text or JSON.
 std::optional<report::card_form> card_form_of(inspect_arguments const& arguments) {
   for (auto const& [name, form] : card_forms)
     if (name == arguments.format) return form;
@@ -61,11 +61,11 @@ void check(session& owner, inspect_arguments& arguments) {
   owner.outputs({{"--out", arguments.out}});
   if (arguments.shuffles == 0) throw usage_error("--shuffles: found 0, expected at least 1");
   if ((arguments.bootstrap > 0) != !arguments.train.empty())
-    throw usage_error("--bootstrap N and --train FILE need each other");
+    throw usage_error("--bootstrap N needs --train FILE, and --train FILE needs --bootstrap N");
   if (!arguments.test.empty()) {
     if (card_form_of(arguments) || arguments.format == "card")
       throw usage_error(
-          fmt::format("--format {} shows a card alone, expected text, markdown or json with --test",
+          fmt::format("--format {} cannot be combined with --test, expected text, markdown or json",
                       arguments.format));
     return;
   }
@@ -73,14 +73,13 @@ void check(session& owner, inspect_arguments& arguments) {
     if (option->count() > 0) throw usage_error(fmt::format("{} needs --test", option->get_name()));
 }
 
-/// --documents has a meaning for members `rules` alone.
+/// --documents only applies to members of kind `rules`.
 void expect_rules(inspect_arguments const& arguments, l2r::model const& model) {
   if (arguments.documents_option->count() == 0) return;
   for (l2r::model_member const& member : model.members)
     if (std::holds_alternative<l2r::rules_member>(member)) return;
   throw usage_error(
-      fmt::format("--documents: {} has no member of rules, and says of all training "
-                  "documents what moves their scores",
+      fmt::format("--documents needs a model with a member of the kind rules, and {} has none",
                   arguments.model));
 }
 
@@ -111,24 +110,24 @@ report::inspected_file inspect_file(session& owner, inspect_arguments const& arg
           names.empty() ? own : names};
 }
 
-/// The card that is all of the model. Throws `usage_error` naming what needs one.
+/// The model's only member, a card. Throws `usage_error` with `needs`, the option that requires a
+/// card.
 l2r::scorecard_member const& card_of(inspect_arguments const& arguments, l2r::model const& model,
                                      std::string_view needs) {
   auto const* const card = std::get_if<l2r::scorecard_member>(&model.members.front());
   if (model.members.size() > 1 || card == nullptr || !card->options.page)
-    throw usage_error(
-        fmt::format("{}: {} is no card, expected a model that is one", needs, arguments.model));
+    throw usage_error(fmt::format("{}: {} is not a card, expected a card", needs, arguments.model));
   return *card;
 }
 
-/// A card as text that a person can change.
+/// A card as editable text.
 std::string card_text(inspect_arguments const& arguments, l2r::model const& model,
                       datasets::feature_names const& names) {
   l2r::scorecard_member const& card = card_of(arguments, model, "--format card");
   return l2r::to_text(card.card, *card.cuts, names);
 }
 
-/// Adds intervals of the points of a card.
+/// Adds confidence intervals of a card's points.
 void add_intervals(session& owner, inspect_arguments const& arguments, l2r::model const& model,
                    report::inspected_model& found) {
   l2r::scorecard_member const& card = card_of(arguments, model, "--bootstrap");
@@ -159,7 +158,7 @@ void write(session const& owner, inspect_arguments const& arguments, l2r::model 
 
 void inspect(session& owner, inspect_arguments& arguments) {
   check(owner, arguments);
-  output_file out(arguments.out);  // an output that cannot be written fails before the work
+  output_file out(arguments.out);  // an unwritable output fails before the work
   l2r::model model;
   datasets::feature_names names;
   {
@@ -190,39 +189,49 @@ void inspect(session& owner, inspect_arguments& arguments) {
 
 void add_inspect(CLI::App& program, session& owner) {
   auto const [verb, a] = add_verb<inspect_arguments>(
-      program, owner, "inspect", "Show what a model does as a whole: features and rules",
-      "rulerank inspect fold1.model --top 20 --test Fold1/vali.txt --metrics NDCG@10", inspect);
-  path_option(verb, "--model,MODEL", a.model, "What fit wrote")->required();
-  number_option(verb, "--top", a.top, "Most rules and features listed");
-  a.documents_option = number_option(verb, "--documents", a.documents,
-                                     "Of rules: training documents whose scores are "
-                                     "looked at, at even distances, 1000 where there "
-                                     "are more, and about as many of --test; 0: all, "
-                                     "which is exact");
-  path_option(verb, "--names", a.names, "Lines of a feature's number and its name");
+      program, owner, "inspect", "Show a model as a whole: its features, points and rules",
+      "rulerank inspect fold1.model --test Fold1/vali.txt --metrics NDCG@10\n"
+      "  shows the model, and how much each feature matters for the ranking of vali.txt",
+      inspect);
+  path_option(verb, "--model,MODEL", a.model, "Model that fit wrote")
+      ->required()
+      ->group(input_group);
+  path_option(verb, "--names", a.names, "Names of features: lines of a number and a name")
+      ->group(input_group);
+  {
+    help_group const group(verb, output_group);
+    number_option(verb, "--top", a.top, "Most rules and features to list");
+    word_option(
+        verb, "--format FORMAT", a.format,
+        {"text", "markdown", "latex", "html", "pdf", "json", "card"},
+        "Format of the output: text, markdown or json; of a card alone also latex, html and pdf (a "
+        "page), and card (a file to edit for fit --card)");
+    path_option(verb, "--out", a.out, "Output file; - is standard output");
+  }
+  help_group const group(verb, "Importance of features");
   path_option(verb, "--test", a.test,
-              "Documents with labels: what features move in their scores, and what their ranking "
-              "loses when one is shuffled");
+              "Documents with labels: show how features move the scores, and what the ranking "
+              "loses when a feature is shuffled");
   a.of_test.push_back(
-      measures_option(verb, "--metrics", a.metrics, "Names, with cut-offs; the first one sorts"));
-  a.of_test.push_back(
-      number_option(verb, "--shuffles", a.shuffles, "Draws that a loss is the mean of"));
+      measures_option(verb, "--metrics M,...", a.metrics,
+                      "Measures of the ranking of --test, with cut-offs; the first one sorts"));
+  a.of_test.push_back(number_option(verb, "--shuffles", a.shuffles,
+                                    "Number of shuffles of a feature; the loss is their mean"));
+  a.documents_option =
+      number_option(verb, "--documents", a.documents,
+                    "rules: number of training documents to score, and about as many of --test; 0: "
+                    "all, which is exact");
   number_option(verb, "--bootstrap", a.bootstrap,
-                "Of a card: intervals of its points, by fitting them to so many samples of the "
-                "queries of --train");
-  path_option(verb, "--train", a.train,
-              "Of --bootstrap: the documents that the card was fitted to");
-  word_option(
-      verb, "--format", a.format, {"text", "markdown", "latex", "html", "pdf", "json", "card"},
-      "Form of the output; json as --json does; latex, html and pdf: a card on a page; card: "
-      "what fit --card reads");
-  path_option(verb, "--out", a.out, "Where it goes; - is standard output");
+                "card: number of samples of the queries of --train for confidence intervals of the "
+                "points");
+  path_option(verb, "--train", a.train, "Documents that the card was fitted to, for --bootstrap");
   std::size_t const own = verb.get_options().size();
   a.profile.add_to(verb);
   verb.get_option("--profile")->default_str("letor");
   auto const all = verb.get_options();
   a.of_test.insert(a.of_test.end(), all.begin() + static_cast<std::ptrdiff_t>(own), all.end());
   a.reading.add_to(verb);
+  usual_options(verb, {"--model", "--names", "--test", "--metrics", "--top", "--format", "--out"});
 }
 
 }  // namespace rulerank::apps

@@ -3,6 +3,7 @@
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
 #include "core/json_text.hpp"
+#include "core/named_values.hpp"
 #include "datasets/svmlight.hpp"
 
 #include <optional>
@@ -25,14 +26,14 @@ struct judgments_arguments {
   datasets::judgment_writing writing;
 };
 
-/// The forms that the command line names.
+/// The formats that the command line names.
 struct chosen_forms {
   std::optional<judgment_form> from;
   judgment_form to;
   bool takes_texts() const { return to != judgment_form::qrels && to != judgment_form::letor; }
 };
 
-constexpr char const* no_fields = "{} without a solr-log as input or --to rre";
+constexpr char const* no_fields = "{} needs a solr-log as input, or --to rre";
 
 chosen_forms forms_of(judgments_arguments const& arguments, CLI::App const& verb) {
   chosen_forms forms{{}, datasets::judgment_form::qrels};
@@ -40,7 +41,7 @@ chosen_forms forms_of(judgments_arguments const& arguments, CLI::App const& verb
   if (!arguments.from.empty())
     forms.from =
         value_named<judgment_form>(datasets::judgment_inputs, arguments.from, "--from: found");
-  std::string const beside = fmt::format("{{}} beside --to {}", arguments.to);
+  std::string const beside = fmt::format("{{}} cannot be combined with --to {}", arguments.to);
   if (forms.to == judgment_form::letor && arguments.judgments.empty())
     throw usage_error("--to letor needs --judgments FILE");
   if (forms.to != judgment_form::letor)
@@ -54,7 +55,8 @@ chosen_forms forms_of(judgments_arguments const& arguments, CLI::App const& verb
   if (forms.to != judgment_form::rre && forms.to != judgment_form::letor)
     expect_none_of(verb, {"--id-field"}, no_fields);
   if (!arguments.queries.empty())
-    expect_none_of(verb, {"--queries-out"}, "{} beside --queries, which has the ids");
+    expect_none_of(verb, {"--queries-out"},
+                   "{} cannot be combined with --queries, which has the ids");
   return forms;
 }
 
@@ -82,8 +84,9 @@ datasets::judgments_read read_all(session& owner, judgments_arguments const& arg
     any_fields = any_fields || found == judgment_form::solr_log;
     if ((found == judgment_form::ltr_log || found == judgment_form::solr_log) != is_log)
       throw error({read.log.files.back(), 1, 1},
-                  is_log ? "found judgments, expected a feature log as input of --to letor"
-                         : "found a feature log, expected judgments; --to letor takes logs");
+                  is_log
+                      ? "found judgments, expected a feature log, which --to letor reads"
+                      : "found a feature log, expected judgments; --to letor reads feature logs");
   };
   bool const logs = forms.to == judgment_form::letor;
   if (logs) add(arguments.judgments, {}, false);
@@ -92,14 +95,14 @@ datasets::judgments_read read_all(session& owner, judgments_arguments const& arg
   return read;
 }
 
-/// Writes the labelled log; returns its documents.
+/// Writes the labelled log; returns the number of its documents.
 std::size_t write_letor(session& owner, datasets::judgments_read const& read, output_file& out) {
   datasets::labelled_log const labelled = datasets::label_log(read.log, read.judgments);
   if (labelled.without_label > 0)
-    owner.warn(fmt::format("left out {} of the log without a judgment",
+    owner.warn(fmt::format("left out {} of the log for lack of a judgment",
                            counted(labelled.without_label, "document")));
   if (labelled.without_features > 0)
-    owner.warn(fmt::format("left out {} without a document in the log",
+    owner.warn(fmt::format("left out {} for lack of a document in the log",
                            counted(labelled.without_features, "judgment")));
   datasets::write_svmlight(labelled.data, out);
   return labelled.data.size();
@@ -115,8 +118,8 @@ void convert(session& owner, judgments_arguments const& arguments, CLI::App cons
   ids.name_queries(read, forms.takes_texts());
   if (ids.has_new() && arguments.queries_out.empty())
     throw usage_error(
-        fmt::format("queries are texts and --to {} holds ids: --queries-out FILE "
-                    "keeps the texts, or --queries FILE has ids and texts",
+        fmt::format("queries are texts, but --to {} holds ids: --queries-out FILE writes new ids "
+                    "and the texts, or --queries FILE gives ids and texts",
                     arguments.to));
   if (!ids.has_new() && !arguments.queries_out.empty())
     throw usage_error("--queries-out: found ids of all queries, expected texts");
@@ -138,7 +141,7 @@ void convert(session& owner, judgments_arguments const& arguments, CLI::App cons
       {"to", arguments.to}, {"queries", read.judgments.queries().size()}, {"documents", documents}};
   for (auto const& [key, value] : summary.items()) owner.note(key, value);
   if (arguments.out != "-")
-    owner.say(fmt::format("wrote {} of {} as {}, in {}", counted(documents, "judgment"),
+    owner.say(fmt::format("wrote {} of {} as {} to {}", counted(documents, "judgment"),
                           counted(read.judgments.queries().size(), "query", "queries"),
                           arguments.to, arguments.out));
   if (owner.prints_json()) {
@@ -153,28 +156,36 @@ void add_judgments(CLI::App& program, session& owner) {
   auto const [verb, a] = add_verb<judgments_arguments>(
       program, owner, "judgments", "Convert judgments, and label feature logs",
       "rulerank judgments ratings.csv --to qrels --queries-out queries.tsv --out qrels.txt\n"
-      "Quepid's ratings as TREC's judgments; queries.tsv has the query texts by their new ids",
+      "  converts Quepid's ratings to TREC's judgments; queries.tsv has the texts of the queries",
       convert);
-  path_option(verb, "--in,IN", a.in,
-              "Judgments, or with --to letor feature logs; - is standard input")
+  {
+    help_group const group(verb, input_group);
+    path_option(verb, "--in,IN", a.in,
+                "Judgments, or with --to letor feature logs; - is standard input")
+        ->required();
+    word_option(verb, "--from FORM", a.from, datasets::judgment_inputs,
+                "Form of the inputs: " + list_of_names(datasets::judgment_inputs))
+        ->default_str("recognized by content");
+    path_option(verb, "--judgments", a.judgments,
+                "letor: judgments, the labels of the documents in the logs");
+    path_option(verb, "--queries", a.queries,
+                "Ids and texts of the queries, in a format that search text reads");
+    value_option(verb, "--id-field NAME", a.writing.id_field,
+                 "solr-log, rre: field with the id of a document");
+  }
+  help_group const group(verb, output_group);
+  word_option(verb, "--to FORM", a.to, datasets::judgment_outputs,
+              "Form of the output: " + list_of_names(datasets::judgment_outputs))
       ->required();
-  word_option(verb, "--to", a.to, datasets::judgment_outputs, "The form that is written")
-      ->required();
-  word_option(verb, "--from", a.from, datasets::judgment_inputs,
-              "The form of the inputs; without it the content decides");
-  path_option(verb, "--out", a.out, "Where it goes; - is standard output");
-  path_option(verb, "--judgments", a.judgments,
-              "With --to letor: the judgments that label the documents of the logs");
-  path_option(verb, "--queries", a.queries, "Ids and texts of queries, as search text reads them");
-  path_option(
-      verb, "--queries-out", a.queries_out,
-      "With --to qrels and letor: the texts of the queries by the ids 1, 2, ... that they get");
-  value_option(verb, "--name", a.writing.name,
-               "With --to rre the name of the index, with srw of the list", "NAME");
-  value_option(verb, "--id-field", a.writing.id_field,
-               "The field with the id of a document, in solr-log and rre", "NAME");
-  value_option(verb, "--template", a.writing.template_file,
-               "With --to rre: the file with the template of queries", "NAME");
+  path_option(verb, "--out", a.out, "Output file; - is standard output");
+  path_option(verb, "--queries-out", a.queries_out,
+              "qrels, letor: output file with the texts of the queries by their new ids 1, 2, ...");
+  value_option(verb, "--name NAME", a.writing.name,
+               "rre: name of the index; srw: name of the list");
+  value_option(verb, "--template NAME", a.writing.template_file,
+               "rre: file name of the query template");
+  usual_options(verb,
+                {"--in", "--to", "--from", "--out", "--judgments", "--queries", "--queries-out"});
 }
 
 }  // namespace rulerank::apps

@@ -33,7 +33,7 @@ struct label_verb_arguments : reduction_arguments {
   page_arguments page;
 };
 
-/// The names of the labels say how many there are.
+/// The number of names determines the number of labels.
 std::vector<std::string> take_label_names(label_verb_arguments& arguments) {
   if (arguments.page.label_names.empty()) return {};
   std::vector<std::string> names = split_list(arguments.page.label_names);
@@ -48,10 +48,10 @@ std::vector<std::string> take_label_names(label_verb_arguments& arguments) {
   return names;
 }
 
-/// Where nothing else is said, the answers and the result lie beside the pool.
+/// Default paths for the answers and the result, next to the pool.
 void name_files(session& owner, label_verb_arguments& arguments) {
   if (arguments.train == "-" && (arguments.out.empty() || arguments.resume.empty()))
-    throw usage_error("--pool - without --out and --resume, expected both beside standard input");
+    throw usage_error("--pool - needs --out and --resume, because standard input has no name");
   if (arguments.out.empty()) arguments.out = arguments.train + ".labelled";
   if (arguments.resume.empty()) arguments.resume = arguments.train + ".answers";
   auto inputs = arguments.inputs("--pool");
@@ -63,21 +63,20 @@ void name_files(session& owner, label_verb_arguments& arguments) {
   owner.outputs(outputs);
 }
 
-/// Text on the page, as it can be shown.
+/// Reads text for the page and makes it displayable.
 std::string read_guidelines(std::string const& path) {
   constexpr std::size_t most_bytes = 65'536;
   std::string const text = datasets::read_file(path, "text for labellers");
   if (text.size() > most_bytes)
     throw error({path, 1, 1},
-                fmt::format("found {} bytes, expected {} at most", text.size(), most_bytes));
+                fmt::format("found {} bytes, expected at most {}", text.size(), most_bytes));
   datasets::expect_utf8(text, path);
   std::string shown;
   for (std::string const& line : split_list(text, '\n')) shown += printable(line) + "\n";
   return shown;
 }
 
-/// Until somebody ends it. The address is no message that --quiet could leave out: nobody can label
-/// without it.
+/// Serves until a labeller ends it. Prints the address even with --quiet: labelling requires it.
 void serve(session& owner, label_verb_arguments const& arguments, labelling::label_team& team,
            labelling::question_views& views, std::size_t documents,
            std::vector<std::string> label_names) {
@@ -101,7 +100,7 @@ void serve(session& owner, label_verb_arguments const& arguments, labelling::lab
       });
   if (!labelling::is_loopback(server.address()))
     owner.warn(
-        "other machines reach this address, and what goes over the network can be read there");
+        "other machines can reach this address, and others can read what goes over the network");
   write_to_standard_error(
       fmt::format("rulerank: label at http://{}/#{}\n", how.hosts.front(), how.token));
   server.run(
@@ -119,7 +118,8 @@ void label(session& owner, label_verb_arguments& arguments) {
   reduction_pool const pool = read_pool(owner, arguments);
   if (std::ranges::find(pool.train.labels, datasets::unlabelled) == pool.train.labels.end())
     throw usage_error(
-        fmt::format("all documents of {} have labels, expected some with that of --unlabelled",
+        fmt::format("all documents of {} have labels, expected some without; --unlabelled sets the "
+                    "label that means none",
                     pool.train.name));
   al::sampler_options const options = arguments.options(owner, pool);
   warn_of_order(owner, arguments, pool);
@@ -129,7 +129,7 @@ void label(session& owner, label_verb_arguments& arguments) {
   al::answer_journal journal(arguments.resume, work.identity(), pool.train, al::labellers::several);
   labelling::label_team team(work, journal, arguments.resume, arguments.answers);
   if (std::size_t const answers = journal.answers().size(); answers > 0)
-    owner.say(fmt::format("{} of {} in {}", counted(answers, "answer"),
+    owner.say(fmt::format("{} of {} are in {}", counted(answers, "answer"),
                           counted(team.labellers().size(), "labeller"), arguments.resume));
   if (!work.finished())
     serve(owner, arguments, team, *shown.views, pool.train.size(), std::move(label_names));
@@ -156,32 +156,40 @@ void label(session& owner, label_verb_arguments& arguments) {
 
 void add_label(CLI::App& program, session& owner) {
   auto const [verb, a] = add_verb<label_verb_arguments>(
-      program, owner, "label", "Choose documents as reduce does, labelled by people in a browser",
-      "rulerank label --pool pool.txt --show documents.jsonl --topics topics.tsv", label);
+      program, owner, "label", "Choose documents as reduce does and label them in a browser",
+      "rulerank label --pool pool.txt --show docs.jsonl --topics topics.tsv\n"
+      "  prints the address of the page; a second run continues an interrupted one",
+      label);
   a.reading.unlabelled = datasets::unlabelled;
   a.sampler.ties = "seeded";
   path_option(verb, "--pool,POOL POOL", a.train,
-              "Documents to choose from: SVMlight with qid (LETOR), CSV or TSV")
-      ->required();
-  path_option(verb, "--out", a.out,
-              "The chosen lines with their labels; default: the pool's name and .labelled");
-  path_option(verb, "--resume STATE", a.resume,
-              "Keep every answer in this file, and go on where it ends; default: the pool's name "
-              "and .answers");
-  value_option(verb, "--listen ADDRESS:PORT", a.listen,
-               "Address and port of the page; port 0: any that is free");
-  value_option(verb, "--host NAME[:PORT]", a.hosts,
-               "Another name in browsers' addresses, with the port that they show; behind a proxy")
-      ->default_str("");
-  number_option(verb, "--answers", a.answers,
-                "Labellers that answer each document before its label counts", {1, 100});
-  a.view.add_to(verb);
+              "Documents to choose from (SVMlight, CSV or TSV); label -1 means not labelled")
+      ->required()
+      ->group(input_group);
   {
-    help_group const group(verb, "What labellers see");
-    a.page.add_to(verb);
+    help_group const group(verb, output_group);
+    path_option(verb, "--out", a.out, "Output file of the chosen lines with their labels")
+        ->default_str("POOL.labelled");
+    path_option(verb, "--resume STATE", a.resume,
+                "File that keeps every answer; the next run continues from it")
+        ->default_str("POOL.answers");
   }
+  {
+    help_group const group(verb, "Server");
+    value_option(verb, "--listen ADDRESS:PORT", a.listen,
+                 "Address and port of the page; port 0: any free port");
+    value_option(verb, "--host NAME[:PORT]", a.hosts,
+                 "Other names of the page in browsers' addresses, for example behind a proxy")
+        ->default_str("");
+    number_option(verb, "--answers", a.answers,
+                  "Number of labellers that answer each document, 1 to 100", {1, 100});
+  }
+  a.view.add_to(verb);
+  a.page.add_to(verb);
   a.add_sampling_to(verb);
   a.add_reading_to(verb);
+  usual_options(verb, {"--pool", "--show", "--topics", "--out", "--max-documents", "--max-label",
+                       "--label-names", "--guidelines", "--listen"});
 }
 
 }  // namespace rulerank::apps

@@ -23,7 +23,7 @@
 namespace rulerank::inline v0::apps {
 namespace {
 
-/// The transactions, and where their items may stand when documents were read.
+/// The transactions and, if documents were read, the value ranges of their items.
 struct mine_input {
   datasets::transactions data;
   std::vector<rules::appearance> where;
@@ -54,19 +54,19 @@ mine_input read_input(session& owner, mine_arguments const& given, mine_request&
   return in;
 }
 
-/// `expected` itemsets, or 0 when there were more than memory holds.
+/// Throws with a hint. `expected`: number of itemsets; 0: more than memory holds.
 [[noreturn]] void refuse(session& owner, mine_input const& in, rules::mining_options const& options,
                          double expected) {
   double const gigabytes = static_cast<double>(rules::bytes_to_a_byte) / 1e9;
   double const free = static_cast<double>(options.max_bytes) * gigabytes;
   std::string const found =
-      expected == 0 ? fmt::format("found more itemsets than {:.2g} GB hold", free)
+      expected == 0 ? fmt::format("found more itemsets than {:.2g} GB of memory hold", free)
                     : fmt::format(
-                          "found about {:.2g} itemsets, which take {:.2g} GB, more than the {:.2g} "
-                          "GB that are free",
+                          "found about {:.2g} itemsets, which take {:.2g} GB of memory, and {:.2g} "
+                          "GB are free",
                           expected, expected * rules::bytes_an_itemset * gigabytes, free);
   std::string hint = "a larger one, or a smaller --max-size";
-  if (options.kind == rules::itemset_kind::all) {  // of others there is no estimate
+  if (options.kind == rules::itemset_kind::all) {  // there is no estimate for other kinds
     auto const fitting = rules::support_that_fits(owner.ctx(), rules::view_of(in.data), options);
     hint = fitting.support == 0
                ? "a smaller --max-size"
@@ -83,7 +83,7 @@ rules::itemset_table mine_itemsets(session& owner, mine_input const& in,
     auto const timer = owner.stage("estimate");
     double const expected =
         rules::estimated_itemsets(owner.ctx(), rules::view_of(in.data), options);
-    // An estimate may be twice too large; what is not refused here is stopped when it is too much.
+    // An estimate may be twice too large; what passes here is stopped when it exceeds the limit.
     if (expected * rules::bytes_an_itemset > 2 * static_cast<double>(options.max_bytes))
       refuse(owner, in, options, expected);
   }
@@ -98,10 +98,10 @@ rules::itemset_table mine_itemsets(session& owner, mine_input const& in,
   return {owner.ctx(), found};
 }
 
-/// Memory of a rule in its list, which grows, with its p values.
+/// Memory of a rule in the growing list, with its p-values.
 constexpr std::uint64_t bytes_a_byte_of_rules = 3;
 
-/// `expected` rules, or 0 when there were more than memory holds.
+/// Throws. `expected`: number of rules; 0: more than memory holds.
 [[noreturn]] void refuse_rules(mine_arguments const& given, double expected,
                                std::uint64_t max_bytes) {
   std::string const found = expected == 0
@@ -153,20 +153,20 @@ std::size_t write_rules(session& owner, mine_arguments const& given, mine_reques
 }
 
 void note_engine(session& owner, rules::mining_engine which) {
-  // Which devices there are is checked first.
+  // Checks the available devices first.
   auto const& engine = choose_engine(rules::mining_engines(), which, owner.ctx());
   owner.expect_device_for(engine.name, engine.where);
   owner.note("engine", engine.name);
 }
 
-/// JSON holds UTF-8 alone.
+/// JSON must be UTF-8.
 void warn_of_other_bytes(session& owner, datasets::transactions const& data) {
   auto const other = std::ranges::find_if(data.names, [](std::string const& name) {
     return datasets::first_not_utf8(name) != name.npos;
   });
   if (other != data.names.end())
     owner.warn(fmt::format(
-        "the item {} is not UTF-8, the first such item; in JSON such bytes become U+FFFD",
+        "the item {} is not UTF-8 (the first such item); in JSON its bytes become U+FFFD",
         rulerank::quoted(*other)));
 }
 
@@ -184,7 +184,7 @@ void run_mine(session& owner, mine_arguments given, CLI::App const& verb) {
   if (writes_json) warn_of_other_bytes(owner, in.data);
   rules::drop_unplaced_items(in.data, in.where);
   wanted.mining.min_support = wanted.bound.of(in.data.size());
-  owner.ranks();  // have the same inputs
+  owner.ranks();  // compares the ranks' inputs
   wanted.mining.max_bytes = rules::bytes_for_itemsets(owner.ctx());
   rules::itemset_table const found = mine_itemsets(owner, in, wanted.mining);
   output_file out(owner.destination(given.out));
@@ -206,7 +206,7 @@ void run_mine(session& owner, mine_arguments given, CLI::App const& verb) {
   if (given.rules) summary["rules"] = strong;
   owner.note("mined", summary);
   if (given.out != "-")
-    owner.say(fmt::format("{} of {}, in {}",
+    owner.say(fmt::format("found {} in {}; wrote {}",
                           given.rules ? counted(strong, "rule") : counted(found.size(), "itemset"),
                           counted(in.data.size(), "transaction"), given.out));
   if (owner.prints_json()) write_file("-", json_text_of(summary));
@@ -218,10 +218,14 @@ void add_mine(CLI::App& program, session& owner) {
   auto const [verb, a] = add_verb<mine_arguments>(
       program, owner, "mine", "Find frequent itemsets and strong rules",
       "rulerank mine --transactions baskets.txt --form baskets --separator , "
-      "--min-support 1% --rules --min-confidence 60% --measures lift,p_holm",
+      "--min-support 1% --rules --min-confidence 60% --measures lift,p_holm\n"
+      "  finds rules that hold in 1 % of the baskets, with confidences of 60 % or more",
       run_mine);
   runs_over_ranks(verb);
   a.add_to(verb);
+  usual_options(
+      verb, {"--transactions", "--form", "--separator", "--train", "--min-support", "--max-size",
+             "--kind", "--rules", "--min-confidence", "--measures", "--out", "--format"});
 }
 
 }  // namespace rulerank::apps

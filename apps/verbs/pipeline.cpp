@@ -43,13 +43,13 @@ struct pipeline_arguments : pool_arguments {
   cross_validation_arguments experiment;
 };
 
-/// What the main table holds every ranking against all judgments by.
+/// The profile and measures of the main table, which compares rankings with all judgments.
 constexpr char const* main_profile = "trec";
 constexpr char const* main_measures = "MAP,NDCG@10,P@10,recall@100,recall@1000";
-/// How much of what a ranking has at the top is known: with --unjudged -1.
+/// The share of a ranking's top that is judged; with --unjudged -1.
 constexpr char const* known_measure = ",judged@10";
 
-/// The feature that orders documents as a baseline, and what its scores are called.
+/// A feature that ranks documents as a baseline, and the name of its scores.
 struct feature_baseline {
   char const* name;
   std::string feature;
@@ -61,15 +61,15 @@ std::vector<feature_baseline> baselines_of(pipeline_arguments const& a) {
   return baselines;
 }
 
-/// Throws `error` for a grade that the profile has no gain for.
+/// Throws `error` for a grade without a gain in the profile.
 void expect_gains(datasets::qrels const& judgments, pipeline_arguments const& a) {
   std::int32_t const largest = eval::largest_label(eval::make_profile(a.experiment.profile));
   for (auto const& query : judgments.queries)
     for (auto const& document : query.documents)
       if (document.label > largest)
         throw error({judgments.name, document.line, 0},
-                    fmt::format("found the grade {} of document '{}', whose gain is beyond "
-                                "doubles, expected at most {} or --profile trec",
+                    fmt::format("found grade {} of document '{}', whose gain exceeds a double; "
+                                "expected at most {}, or --profile trec",
                                 document.label, document.docno, largest));
 }
 
@@ -112,8 +112,8 @@ std::string write_baseline(datasets::dataset const& data, std::span<std::size_t 
   return sum.hex();
 }
 
-/// The folds of the documents, with the baselines' scores of their test sets. They are written as
-/// files, whose checksums the results name, and are handed on from memory.
+/// Makes the folds of the documents, with the baselines' scores of the test sets. Writes them as
+/// files, whose checksums the results name, and returns them in memory.
 experiment::memory_folds make_folds(session& owner, pipeline_arguments const& a,
                                     datasets::dataset const& data,
                                     std::vector<std::string> const& names) {
@@ -139,7 +139,7 @@ experiment::memory_folds make_folds(session& owner, pipeline_arguments const& a,
   return {data, std::move(folds), scores, a.unjudged == datasets::unlabelled};
 }
 
-/// The rankings of the systems over the test sets, to be held against all judgments.
+/// Collects the systems' rankings of the test sets, for comparison with all judgments.
 class system_runs {
  public:
   explicit system_runs(std::size_t folds) : folds_(folds) {}
@@ -154,7 +154,7 @@ class system_runs {
     }
   }
 
-  /// Of all folds; those that an earlier run finished are read from what it wrote.
+  /// The run over all folds; reads those that an earlier run finished from its files.
   datasets::run of(context const& ctx, fs::path const& experiment, std::string const& system) {
     datasets::run all;
     for (std::size_t fold = 0; fold < folds_; ++fold) {
@@ -173,7 +173,7 @@ class system_runs {
   std::map<std::string, std::map<std::size_t, std::vector<datasets::run_query>>> by_system_;
 };
 
-/// The options with what follows from others. Throws `usage_error` for wrong ones, first of all.
+/// Fills in options that follow from others. Throws `usage_error` for invalid ones; call it first.
 pipeline_arguments resolved(pipeline_arguments a) {
   datasets::letor_rotation(0, a.folds);
   fs::path const out = a.out_dir;
@@ -186,7 +186,7 @@ pipeline_arguments resolved(pipeline_arguments a) {
   return a;
 }
 
-/// Names the inputs and outputs to the session, which checks them.
+/// Registers the inputs and outputs with the session, which checks them.
 void announce_files(session& owner, pipeline_arguments const& a) {
   auto const inputs = a.inputs(owner);
   owner.inputs(inputs);
@@ -232,7 +232,7 @@ found_pairs find_pairs(session& owner, pipeline_arguments const& a,
   return pairs;
 }
 
-/// Every ranking against all judgments: what no candidate is counts as not found.
+/// Compares every ranking with all judgments: documents that are not candidates count as not found.
 eval::report compare(session& owner, pipeline_arguments const& a, datasets::qrels const& judgments,
                      std::vector<datasets::run> const& searches,
                      experiment::results const& validated, system_runs& runs) {
@@ -253,7 +253,7 @@ eval::report compare(session& owner, pipeline_arguments const& a, datasets::qrel
       add(system.what.name, runs.of(owner.ctx(), a.experiment.out_dir, system.what.name));
   if (!owner.ranks().is_first()) return report;
   report.compared.permutations = a.experiment.permutations;
-  // The searches go deeper than what the systems rank: where one does, they are not compared.
+  // Searches may return more than the systems rank: then they are not compared.
   bool const deeper = std::ranges::any_of(searches, [&](auto const& search) {
     return std::ranges::any_of(
         search.queries, [&](auto const& query) { return query.documents.size() > a.candidates; });
@@ -267,13 +267,13 @@ eval::report compare(session& owner, pipeline_arguments const& a, datasets::qrel
   return report;
 }
 
-/// A folder of this process, removed with all it holds at the end.
+/// A temporary folder of this process, removed with its content at the end.
 class private_folder {
  public:
   private_folder() {
     std::string name = (fs::temp_directory_path() / "rulerank-XXXXXX").string();
     if (::mkdtemp(name.data()) == nullptr)
-      throw output_error(fmt::format("{}: cannot be made: {}", name, std::strerror(errno)));
+      throw output_error(fmt::format("{}: cannot be created: {}", name, std::strerror(errno)));
     path_ = std::move(name);
   }
   ~private_folder() {
@@ -294,7 +294,7 @@ void pipeline(session& owner, pipeline_arguments given, CLI::App const& line) {
       owner.run.json ? eval::table_format::json : eval::table_format_from(given.experiment.format);
   knn::text_index_options const options = given.index_options(owner);
   announce_files(owner, resolved(given));
-  // Of several MPI ranks the first one's files are the results.
+  // Over several MPI ranks, only the first one's files are the results.
   auto const own = owner.ranks().is_first() ? nullptr : std::make_unique<private_folder>();
   if (own != nullptr) given.out_dir = own->path();
   pipeline_arguments const a = resolved(given);
@@ -324,34 +324,44 @@ void pipeline(session& owner, pipeline_arguments given, CLI::App const& line) {
 
 void add_pipeline(CLI::App& program, session& owner) {
   auto const [verb, a] = add_verb<pipeline_arguments>(
-      program, owner, "pipeline",
-      "From documents, topics and judgments to ranked and evaluated lists",
-      "rulerank pipeline --collection cran.all.1400 --topics cran.qry --number-by-position\n"
-      "  --qrels cran.qrels --not-relevant 5 --out-dir cranfield",
+      program, owner, "pipeline", "Rank and evaluate a judged collection, from texts to tables",
+      "rulerank pipeline --collection cran.all.1400 --topics cran.qry --number-by-position "
+      "--qrels cran.qrels --not-relevant 5 --out-dir cranfield\n"
+      "  finds 100 candidates for each topic, computes features, and compares rankers over folds",
       pipeline);
   a.experiment.discretizer.norm = "query-minmax";
-  path_option(verb, "--collection FILE|FOLDER", a.collection,
-              "Documents: TSV, JSON lines, TREC's or SMART's form, a folder")
-      ->required();
-  path_option(verb, "--topics FILE|FOLDER", a.topics, "Topics, in a form of documents")->required();
-  path_option(verb, "--qrels", a.qrels, "TREC judgments")->required();
-  path_option(verb, "--out-dir D", a.out_dir, "Folder for all that is written; made where missing")
-      ->required();
-  a.add_search_to(verb, "Documents of a topic that are ranked");
-  number_option(verb, "--fold-count K", a.folds, "Folds, at least 3", {1, 1'000'000});
-  number_option(verb, "--unjudged V", a.unjudged,
-                "The label of pairs that nobody judged: 0, not relevant; or -1, apart from judged "
-                "ones: nothing learns from them, and the main table has judged@10",
-                {datasets::unlabelled, 0});
+  {
+    help_group const group(verb, input_group);
+    path_option(verb, "--collection FILE|FOLDER", a.collection,
+                "Documents: TSV, JSON lines, TREC's or SMART's form, or a folder")
+        ->required();
+    path_option(verb, "--topics FILE|FOLDER", a.topics, "Topics (queries), in the same formats")
+        ->required();
+    path_option(verb, "--qrels", a.qrels, "TREC judgments")->required();
+  }
+  path_option(verb, "--out-dir D", a.out_dir, "Folder for the results, created if missing")
+      ->required()
+      ->group(output_group);
+  a.add_search_to(verb, "Number of documents of a topic to rank");
+  {
+    help_group const group(verb, "Candidates and judgments");
+    number_option(verb, "--unjudged V", a.unjudged,
+                  "Label of pairs without a judgment: 0, not relevant; or -1, not used for "
+                  "training, and the main table has judged@10",
+                  {datasets::unlabelled, 0});
+    number_option(verb, "--fold-count K", a.folds, "Number of folds, 3 or more", {1, 1'000'000});
+  }
   a.add_features_to(verb);
   add_cross_validation_to(verb, a.experiment);
   runs_over_ranks(verb);
   for (auto const& [option, of_main_table] :
        {std::pair{"--metrics", main_measures}, std::pair{"--profile", main_profile}}) {
     CLI::Option* const one = verb.get_option(option);
-    one->description(fmt::format("{}; of the tables in D/experiment. The main table's: {}",
+    one->description(fmt::format("{}; for the tables in D/experiment. The main table has {}",
                                  one->get_description(), of_main_table));
   }
+  usual_options(verb, {"--collection", "--topics", "--qrels", "--out-dir", "--candidates",
+                       "--not-relevant", "--fold-count", "--rank-size", "--reduce-size"});
 }
 
 }  // namespace rulerank::apps

@@ -10,7 +10,7 @@
 #include "datasets/trec.hpp"
 #include "l2r/model/scorer.hpp"
 #include "l2r/rules/ranker.hpp"
-#include "mpi/split.hpp"
+#include "mpi/rank_devices.hpp"
 
 #include <algorithm>
 #include <deque>
@@ -29,7 +29,7 @@
 namespace rulerank::inline v0::apps {
 namespace {
 
-/// OHSUMED has 493 (45 features), MQ2008 614 (46).
+/// Typical size of a line: OHSUMED has 493 bytes (45 features), MQ2008 614 (46).
 constexpr double bytes_a_document = 500;
 
 struct rank_arguments {
@@ -41,18 +41,18 @@ struct rank_arguments {
   query_arguments query;
 };
 
-/// How scores are written: one a line in the order of the input, or each query's documents best
-/// first, for a terminal as a table and with --json as one object a line.
+/// The format of scores: one per line in input order; or each query's documents best first, as a
+/// table for terminals and, with --json, as one object per line.
 enum class scores_form { lines, table, json };
 
 scores_form form_of(session const& owner, rank_arguments const& arguments) {
   if (arguments.outs != std::vector<std::string>{"-"}) return scores_form::lines;
   if (owner.run.json) return scores_form::json;
-  // mpirun gives its processes a terminal that nobody sits at.
+  // mpirun gives its processes a pseudo-terminal.
   return ::tcgetpgrp(STDOUT_FILENO) >= 0 ? scores_form::table : scores_form::lines;
 }
 
-/// The documents of a query, best first, ties in the order of the input.
+/// The documents of a query, best first, ties in input order.
 std::string ranked_text(scores_form form, datasets::dataset const& test,
                         datasets::query_group const& query, std::span<double const> scores) {
   std::vector<std::size_t> const order = l2r::ranking(scores, query.begin, query.end);
@@ -79,24 +79,24 @@ std::string scores_text(scores_form form, datasets::dataset const& test,
   return text;
 }
 
-/// Writes the scores and the run of a test file, and counts what it wrote.
+/// Writes the scores and the run of a test file, and counts its output.
 class ranking_writer {
  public:
-  /// `run`: the path of the run, or empty.
+  /// `run`: path of the run, or empty.
   ranking_writer(session& owner, scores_form form, std::string const& scores,
                  std::string const& run, std::string tag)
       : owner_(owner), form_(form), scores_(scores), tag_(std::move(tag)) {
     if (!run.empty()) run_.emplace(run);
   }
 
-  /// Of a rank's part of a test file, on all ranks together.
+  /// Writes a rank's part of a test file; all ranks must call it together.
   void write_part(datasets::dataset const& part, l2r::scored const& result) {
     auto const timer = owner_.stage("write");
     mpi::communicator const& ranks = owner_.ranks();
     collect_on_first(ranks, scores_text(form_, part, result.scores),
                      [&](std::string_view text) { scores_.write(text); });
     if (!run_) return;
-    std::string again;  // the docid that is
+    std::string again;  // repeated docid, if any
     datasets::distinct_ids(part, [&](std::string const& what) { again = what; });
     auto const of_ranks = gather_values(ranks, again);
     auto const first = std::ranges::find_if_not(of_ranks, &std::string::empty);
@@ -114,7 +114,7 @@ class ranking_writer {
     auto const timer = owner_.stage("write");
     scores_.write(scores_text(form_, test, result.scores));
     if (run_) {
-      // A stream comes query by query: from the first repeated docid on, lines name documents.
+      // A stream arrives by query: from the first repeated docid on, lines identify documents.
       if (ids_ == datasets::run_ids::docid)
         ids_ = datasets::distinct_ids(test, [&](std::string const& what) { owner_.warn(what); });
       datasets::write_run(test, result.scores, tag_, *run_, {.ids = ids_});
@@ -138,7 +138,7 @@ class ranking_writer {
   datasets::run_ids ids_ = datasets::run_ids::docid;
 };
 
-/// What was ranked, over all test files.
+/// Counts over all test files.
 struct ranking_counts {
   std::size_t documents = 0;
   std::size_t queries = 0;
@@ -167,11 +167,10 @@ struct ranking_counts {
   }
 };
 
-/// Refuses what makes no sense before anything is read.
+/// Throws for invalid options before anything is read.
 void check(session& owner, rank_arguments const& arguments) {
   if (!datasets::is_run_column(arguments.tag))
-    throw usage_error(
-        fmt::format("--tag: found '{}', expected one word, a column of the run", arguments.tag));
+    throw usage_error(fmt::format("--tag: found '{}', expected one word", arguments.tag));
   auto const expect_one_each = [&](char const* option, std::vector<std::string> const& files) {
     if (files.size() != arguments.tests.size())
       throw usage_error(fmt::format("{}: found {}, expected {}, one for each --test", option,
@@ -188,7 +187,7 @@ void check(session& owner, rank_arguments const& arguments) {
   owner.outputs(outputs);
 }
 
-/// The documents of a test file, or of several ranks this one's part of them.
+/// The documents of a test file or, over several ranks, this one's part.
 struct test_documents {
   datasets::dataset documents;
   bool is_part = false;
@@ -204,8 +203,7 @@ test_documents read_test(session& owner, rank_arguments const& arguments, std::s
   return {reading.read(owner, path, input, any)};
 }
 
-/// About how many documents there are in all: where the first file is read, the others are taken to
-/// be like it.
+/// The estimated total number of documents, extrapolated from the first file if it was read.
 double documents_ahead(std::vector<std::string> const& tests, datasets::dataset const* first) {
   double bytes = 0;
   for (std::string const& path : tests) bytes += datasets::expected_text_bytes(path);
@@ -214,8 +212,8 @@ double documents_ahead(std::vector<std::string> const& tests, datasets::dataset 
          (bytes / std::max(datasets::expected_text_bytes(tests.front()), 1.0));
 }
 
-/// Scores the documents of the `t`-th test file, `read` where it has been, or the queries of
-/// standard input as they come.
+/// Scores the documents of the `t`-th test file, `read` if given, or the queries of standard input
+/// as they arrive.
 void rank_test(session& owner, rank_arguments const& arguments, std::size_t t,
                std::optional<test_documents> read, l2r::scorer const& scorer,
                ranking_counts& counts, ranking_writer& out) {
@@ -229,7 +227,7 @@ void rank_test(session& owner, rank_arguments const& arguments, std::size_t t,
     return result;
   };
   auto const rank_list = [&](datasets::dataset const& documents) {
-    owner.ranks();  // have the same inputs
+    owner.ranks();  // compares the ranks' inputs
     l2r::scored const result = score(owner.ctx(), documents);
     counts.add(ranking_counts::of(documents, result));
     out.write(documents, result);
@@ -257,17 +255,16 @@ void rank_test(session& owner, rank_arguments const& arguments, std::size_t t,
       [&](std::string const& message) { owner.warn(message); });
 }
 
-/// Ranks all files, and puts the outputs in their places when all are written: a disk that is full
-/// for one of them leaves none behind.
+/// Ranks all files, and commits the outputs after all are written: a full disk leaves none.
 ranking_counts rank_files(session& owner, rank_arguments const& arguments,
                           std::vector<ranker_recipe> const& recipes, std::string& engine) {
-  std::deque<ranking_writer> outs;  // an output that cannot be written fails before the work
+  std::deque<ranking_writer> outs;  // an unwritable output fails before the work
   for (std::size_t t = 0; t < arguments.tests.size(); ++t)
     outs.emplace_back(owner, form_of(owner, arguments), owner.destination(arguments.outs[t]),
                       arguments.runs.empty() ? "" : owner.destination(arguments.runs[t]),
                       arguments.tag);
   l2r::model model = arguments.scorer.fit_or_read(owner, recipes);
-  std::optional<test_documents> first;  // read before the device is chosen by its size
+  std::optional<test_documents> first;  // read first, because its size determines the device
   if (arguments.tests.front() != "-") first = read_test(owner, arguments, 0);
   l2r::scorer const scorer = make_scorer(
       owner, std::move(model), arguments.scorer.ranker,
@@ -283,15 +280,14 @@ ranking_counts rank_files(session& owner, rank_arguments const& arguments,
   return counts;
 }
 
-/// Ranks what a search finds for --query, and shows ids and titles, best first.
+/// Ranks the documents found for --query, and prints ids and titles, best first.
 void rank_query(session& owner, rank_arguments& arguments, CLI::App const& verb) {
   owner.expect_one_process("rank --query");
-  expect_none_of(verb, {"--tag"}, "{} beside --query, expected it with --run");
+  expect_none_of(verb, {"--tag"}, "{} cannot be combined with --query, expected --run");
   if (!arguments.tests.empty() || !arguments.runs.empty())
     throw usage_error(
-        "--query beside --test or --run, expected one query, in quotes where it has blanks, or "
-        "documents to rank");
-  if (arguments.outs.size() > 1) throw usage_error("--query: found two --out, expected one");
+        "--query cannot be combined with --test or --run; put a query of several words in quotes");
+  if (arguments.outs.size() > 1) throw usage_error("--query: found several --out, expected one");
   arguments.query.check(verb);
   arguments.scorer.check(owner, {{"--collection", arguments.query.pool.collection},
                                  {"--index", arguments.query.index}});
@@ -324,11 +320,10 @@ void rank_query(session& owner, rank_arguments& arguments, CLI::App const& verb)
 void rank(session& owner, rank_arguments arguments, CLI::App const& verb) {
   if (arguments.query.given(verb)) return rank_query(owner, arguments, verb);
   expect_none_of(verb, {"--candidates", "--collection-format", "--encoding", "--stemmer"},
-                 "{} without --query");
-  if (arguments.tests.empty())
-    throw usage_error("--test is required, or --query with --collection");
+                 "{} needs --query");
+  if (arguments.tests.empty()) throw usage_error("--test is required, or --query and --collection");
   if (arguments.runs.empty())
-    expect_none_of(verb, {"--tag"}, "{} without --run, whose last column it is");
+    expect_none_of(verb, {"--tag"}, "{} needs --run, whose last column it sets");
   if (arguments.outs.empty() && arguments.tests.size() == 1) arguments.outs = {"-"};
   check(owner, arguments);
   std::vector<ranker_recipe> const recipes = arguments.scorer.recipes(owner);
@@ -336,11 +331,12 @@ void rank(session& owner, rank_arguments arguments, CLI::App const& verb) {
   ranking_counts const counts = rank_files(owner, arguments, recipes, engine);
   nlohmann::ordered_json const summary = counts.summary();
   for (auto const& [key, value] : summary.items()) owner.note(key, value);
-  owner.say(fmt::format("ranked {} of {} with {}{}", counted(counts.documents, "document"),
-                        counted(counts.queries, "query", "queries"), engine,
-                        arguments.outs == std::vector<std::string>{"-"}
-                            ? ""
-                            : fmt::format(", scores in {}", fmt::join(arguments.outs, " "))));
+  owner.say(
+      fmt::format("ranked {} of {} with {}{}", counted(counts.documents, "document"),
+                  counted(counts.queries, "query", "queries"), engine,
+                  arguments.outs == std::vector<std::string>{"-"}
+                      ? ""
+                      : fmt::format("; wrote the scores to {}", fmt::join(arguments.outs, " "))));
   if (owner.prints_json()) {
     nlohmann::ordered_json json;
     if (arguments.outs.size() == 1)
@@ -358,22 +354,29 @@ void rank(session& owner, rank_arguments arguments, CLI::App const& verb) {
 void add_rank(CLI::App& program, session& owner) {
   auto const [verb, a] = add_verb<rank_arguments>(
       program, owner, "rank", "Score and rank documents",
-      "rulerank rank --train reduced.txt --test Fold1/test.txt --rule-size 4 "
-      "--method frequency --out scores.txt --run run.trec",
+      "rulerank rank --model fold1.model --test Fold1/test.txt --out scores.txt --run run.trec\n"
+      "rulerank rank --model shop.model --query \"red shoes\" --collection docs.jsonl\n"
+      "  ranks the documents that a search finds for these words",
       rank);
   runs_over_ranks(verb);
   a.scorer.add_inputs_to(verb);
   path_option(verb, "--test,TEST FILE|-", a.tests,
-              "Documents to rank; -: standard input, each query ranked at the blank line behind it "
-              "or when the next one begins");
-  path_option(verb, "--out", a.outs,
-              "One score a line, in input order; with several --test one file for each. On a "
-              "terminal, and with --json as one object a query: the documents, best first")
-      ->default_str("-");
-  path_option(verb, "--run", a.runs, "The ranking as a TREC run, likewise");
-  verb.add_option("--tag", a.tag, "Last column of the run");
+              "Documents to rank; - is standard input, where each query is ranked as soon as it is "
+              "complete")
+      ->group(input_group);
+  {
+    help_group const group(verb, output_group);
+    path_option(verb, "--out", a.outs,
+                "Output file, one for each --test: one score a line, in input order; on a terminal "
+                "the documents of each query, best first")
+        ->default_str("-");
+    path_option(verb, "--run", a.runs, "Output file of the ranking as a TREC run, likewise");
+    value_option(verb, "--tag WORD", a.tag, "Last column of the run");
+  }
   a.scorer.add_to(verb);
   a.query.add_to(verb);
+  usual_options(verb, {"--model", "--test", "--query", "--collection", "--train", "--members",
+                       "--out", "--run"});
 }
 
 }  // namespace rulerank::apps

@@ -23,7 +23,7 @@ struct reduce_arguments : reduction_arguments {
   committee_arguments rounds;
 };
 
-/// Names the inputs and outputs before any is read or written.
+/// Registers the inputs and outputs before any is read or written.
 void name_files(session& owner, reduce_arguments const& arguments) {
   std::vector<session::named_input> inputs = arguments.inputs("--train");
   inputs.push_back({"--oracle", arguments.labels.labels_file()});
@@ -36,11 +36,11 @@ void name_files(session& owner, reduce_arguments const& arguments) {
   owner.outputs(outputs);
 }
 
-/// The documents that the sampling and the rounds chose.
+/// The documents chosen by the sampling and the rounds.
 struct reduced_set {
   labelled_sample sampled;
   bool has_rounds = false;
-  second_stage_result rounds;  ///< where it has them
+  second_stage_result rounds;  ///< if there are rounds
 
   bool ready() const { return sampled.ready && (!has_rounds || rounds.ready); }
   std::vector<std::size_t> const& documents() const {
@@ -78,8 +78,8 @@ nlohmann::ordered_json summary_of(label_pool const& pool, reduce_arguments const
   return json;
 }
 
-/// The MAP that ranking by the chosen documents loses against all of them, on the validation sets
-/// of OHSUMED, MQ2008 and MQ2008-agg under three ways to cut (bench/results/rule-size).
+/// The loss in MAP of ranking by the chosen documents instead of all, on the validation sets of
+/// OHSUMED, MQ2008 and MQ2008-agg with three kinds of cuts (bench/results/rule-size).
 struct measured_size {
   rules::rule_size rule_size;
   double least, most;  ///< % of the training documents
@@ -95,32 +95,31 @@ measured_size const* measured_of(rules::rule_size rule_size) {
   return at == std::end(measured) ? nullptr : at;
 }
 
-/// Before documents are chosen without a budget.
+/// Reports the expected number before documents are chosen without a budget.
 void say_how_many_to_expect(session& owner, rules::rule_size rule_size) {
-  std::string text = fmt::format("chooses by --rule-size {} until the rules run dry", rule_size);
+  std::string text = fmt::format("choosing with --rule-size {} until the rules run dry", rule_size);
   if (auto const* const of = measured_of(rule_size))
     text += fmt::format(
-        ": {} to {} % of the documents on OHSUMED and MQ2008; far fewer where features have few "
-        "values",
+        "; on OHSUMED and MQ2008 this chose {} to {} % of the documents, on features of few values "
+        "far fewer",
         of->least, of->most);
   owner.say(text);
 }
 
-/// After that: measurements hold for shares that were measured.
+/// Reports the expected loss afterwards, if the share is within the measured range.
 void say_what_to_expect(session& owner, rules::rule_size rule_size, double percent) {
   auto const* const of = measured_of(rule_size);
   if (of == nullptr) return;
   if (percent < of->least || percent > of->most) {
-    owner.say(fmt::format(
-        "what ranking by {:.2f} % of the documents loses is not measured for --rule-size {}, only "
-        "for {} to {} %; --max-documents N chooses N documents",
-        percent, rule_size, of->least, of->most));
+    owner.say(
+        fmt::format("the loss of ranking by {:.2f} % of the documents was not measured for "
+                    "--rule-size {}, only for {} to {} %; --max-documents N chooses N documents",
+                    percent, rule_size, of->least, of->most));
     return;
   }
   std::string text = fmt::format(
-      "what to expect of --rule-size {}: on OHSUMED and MQ2008, in the order of the files, {} to "
-      "{} % "
-      "of the documents are chosen, and ranking by them {} on average against all",
+      "measured on OHSUMED and MQ2008, in the order of the files: --rule-size {} chooses {} to {} "
+      "% of the documents, and ranking by them {} on average against all documents",
       rule_size, of->least, of->most, of->map);
   for (measured_size const& other : measured)
     if (other.rule_size + 1 == rule_size || rule_size + 1 == other.rule_size)
@@ -129,8 +128,8 @@ void say_what_to_expect(session& owner, rules::rule_size rule_size, double perce
   owner.say(text);
 }
 
-/// Whether documents are chosen as in the samples that were measured: by all labels, one by one,
-/// until the rules run dry.
+/// Whether documents are chosen as in the measured samples: with all labels, one by one, until the
+/// rules run out.
 bool runs_dry(reduce_arguments const& arguments) {
   return arguments.sampler.max_documents == 0 && !arguments.labels.asks() &&
          !arguments.rounds.wanted() && !arguments.whole_queries;
@@ -139,14 +138,14 @@ bool runs_dry(reduce_arguments const& arguments) {
 void say_what_was_added(session& owner, reduce_arguments const& arguments,
                         datasets::dataset const& train, reduced_set const& chosen) {
   owner.say(fmt::format(
-      "{} by {} added {}: {} ({:.2f} %)",
+      "{} by {} added {}; now {} ({:.2f} %)",
       counted(chosen.rounds.summary["rounds"].get<std::size_t>(), "round"), arguments.rounds.select,
       chosen.rounds.picks.size(), counted(chosen.documents().size(), "document"),
       100.0 * static_cast<double>(chosen.documents().size()) / static_cast<double>(train.size())));
 }
 
-/// Whether of several MPI ranks each reads a part of the training file, where that can be: nobody
-/// is asked for labels, none is wanted, and documents are chosen one by one.
+/// Whether each MPI rank reads a part of the training file, if possible: no labels are requested,
+/// none are missing, and documents are chosen one by one.
 bool is_read_in_parts(reduce_arguments const& arguments) {
   return !arguments.labels.asks() && !arguments.rounds.wanted() && !arguments.whole_queries &&
          !arguments.reading.unlabelled;
@@ -163,11 +162,11 @@ void reduce(session& owner, reduce_arguments const& arguments) {
   reduction_outputs out(owner, arguments);
   reduction_pool const read = read_pool(owner, arguments, is_read_in_parts(arguments));
   label_pool const pool = read.view();
-  owner.ranks();  // have the same inputs
+  owner.ranks();  // compares the ranks' inputs
   if (runs_dry(arguments)) say_how_many_to_expect(owner, arguments.sampler.rule_size);
   warn_of_order(owner, arguments, read);
   al::sampler_options options = arguments.options(owner, read);
-  if (arguments.rounds.wanted()) options.fill_budget = false;  // the rounds go on
+  if (arguments.rounds.wanted()) options.fill_budget = false;  // the rounds continue instead
   reduced_set const chosen = choose(owner, arguments, options, pool);
   if (!chosen.ready()) return;
   al::sample const& sample = chosen.sampled.sample;
@@ -194,21 +193,26 @@ void reduce(session& owner, reduce_arguments const& arguments) {
 void add_reduce(CLI::App& program, session& owner) {
   auto const [verb, a] = add_verb<reduce_arguments>(
       program, owner, "reduce", "Choose the few training documents that bring new rules",
-      "rulerank reduce --train Fold1/train.txt --out reduced.txt --ids reduced.tsv "
-      "--discretizer-out cuts.json",
+      "rulerank reduce --train Fold1/train.txt --out reduced.txt\n"
+      "rulerank reduce --train pool.txt --unlabelled -1 --max-documents 100 --oracle ask --resume "
+      "answers.tsv --out chosen.txt\n"
+      "  asks you for the label of each chosen document",
       reduce);
-  path_option(verb, "--train,TRAIN", a.train,
-              "Training file: SVMlight with qid (LETOR), CSV or TSV")
-      ->required();
+  path_option(verb, "--train,TRAIN", a.train, "Documents to choose from (SVMlight, CSV or TSV)")
+      ->required()
+      ->group(input_group);
   path_option(verb, "--out", a.out,
-              "The chosen lines of the training file, verbatim and in their order; - for "
-              "standard output. To train on: fit, or any ranker that reads LETOR files")
-      ->required();
+              "Output file of the chosen lines, unchanged and in input order, for fit or any other "
+              "learner; - is standard output")
+      ->required()
+      ->group(output_group);
   a.add_sampling_to(verb);
   a.labels.add_to(verb);
   a.rounds.add_to(verb);
   a.add_reading_to(verb);
   runs_over_ranks(verb);
+  usual_options(verb, {"--train", "--out", "--max-documents", "--unlabelled", "--oracle",
+                       "--pending", "--resume", "--ids"});
 }
 
 }  // namespace rulerank::apps

@@ -23,7 +23,7 @@ struct report_arguments {
 void check(session& owner, report_arguments const& arguments) {
   report::report_options const& o = arguments.options;
   if (o.folders.empty() && o.models.empty() && o.bench.empty())
-    throw usage_error("expected folders that experiment or pipeline wrote, --model or --bench");
+    throw usage_error("expected folders that experiment or pipeline wrote, or --model, or --bench");
   std::vector<session::named_input> inputs;
   for (std::string const& path : o.models) inputs.push_back({"--model", path});
   for (std::string const& path : o.bench) inputs.push_back({"--bench", path});
@@ -35,7 +35,7 @@ void check(session& owner, report_arguments const& arguments) {
 
 void write_report(session& owner, report_arguments& arguments) {
   check(owner, arguments);
-  // An output that cannot be written fails before the work.
+  // An unwritable output fails before the work.
   report::document_output out({.form = report::document_form_from(arguments.format),
                                .figures = report::figure_form_from(arguments.figures),
                                .path = arguments.out});
@@ -61,25 +61,36 @@ void add_report(CLI::App& program, session& owner) {
   auto const [verb, a] = add_verb<report_arguments>(
       program, owner, "report", "Show experiments as one page, for a browser or for print",
       "rulerank report result curves --out report.html\n"
-      "  result is what `experiment` wrote, curves what `experiment --systems` wrote",
+      "  shows the results of two runs of experiment, whose folders are result and curves",
       write_report);
   report::report_options& o = a.options;
-  path_option(verb, "folders DIR", o.folders, "What experiment or pipeline wrote");
-  path_option(verb, "--out", a.out, "Where it goes; - is standard output");
-  word_option(verb, "--format", a.format, {"html", "markdown", "latex"},
-              "One page, or a text with figures in the folder OUT-figures beside it");
-  word_option(verb, "--figures", a.figures, {"svg", "pdf"},
-              "Of a text: SVG, or PDF beside it by rsvg-convert of Debian's librsvg2-bin");
-  verb.add_option("--title", o.title, "The title");
-  value_option(verb, "--baseline NAME", o.baseline,
-               "The system that the others are compared with; else the first one");
-  value_option(verb, "--metric M", o.metric,
-               "Of wins, losses and learning curves; else NDCG@10, or the first one");
-  path_option(verb, "--folds DIR", o.folds,
-              "Fold*/test.txt, for documents and labels; else where the manifests say");
-  path_option(verb, "--model", o.models, "Model files: their strongest features and rules");
-  path_option(verb, "--bench", o.bench, "Results of benchmarks, a JSON object a line");
-  number_option(verb, "--top", o.top, "Most queries won and lost, rules and features listed");
+  {
+    help_group const group(verb, input_group);
+    path_option(verb, "FOLDERS DIR", o.folders, "Folders that experiment or pipeline wrote");
+    path_option(verb, "--folds DIR", o.folds,
+                "Folder with Fold1/test.txt, ..., for the documents and labels")
+        ->default_str("named in the results");
+    path_option(verb, "--model", o.models, "Models whose strongest features and rules are shown");
+    path_option(verb, "--bench", o.bench, "Results of benchmarks, one JSON object a line");
+  }
+  {
+    help_group const group(verb, output_group);
+    path_option(verb, "--out", a.out, "Output file; - is standard output");
+    word_option(verb, "--format", a.format, {"html", "markdown", "latex"},
+                "Format: one page (html), or a text with figures in the folder OUT-figures");
+    word_option(verb, "--figures", a.figures, {"svg", "pdf"},
+                "markdown, latex: figures as SVG, or as PDF too, by rsvg-convert (Debian's "
+                "librsvg2-bin)");
+    value_option(verb, "--title TEXT", o.title, "Title of the page");
+  }
+  help_group const group(verb, "Comparison");
+  value_option(verb, "--baseline NAME", o.baseline, "System to compare the others with")
+      ->default_str("the first one");
+  value_option(verb, "--metric M", o.metric, "Measure of wins, losses and learning curves")
+      ->default_str("NDCG@10, or the first one");
+  number_option(verb, "--top", o.top, "Most queries won and lost, rules and features to list");
+  usual_options(verb,
+                {"FOLDERS", "--model", "--baseline", "--metric", "--title", "--format", "--out"});
 }
 
 }  // namespace rulerank::apps

@@ -33,7 +33,7 @@ struct sample_arguments {
 
 datasets::sample_options options_of(sample_arguments const& arguments) {
   if (arguments.shape.empty() && arguments.documents_option->count() == 0)
-    throw usage_error("no size given, expected --shape NAME, or --documents N and --features M");
+    throw usage_error("found no size, expected --shape NAME, or --documents N and --features M");
   if (arguments.shape.empty())
     return datasets::options_of(arguments.documents, arguments.features, arguments.queries,
                                 arguments.labels, arguments.folds);
@@ -41,9 +41,10 @@ datasets::sample_options options_of(sample_arguments const& arguments) {
   datasets::sample_options options = datasets::options_of(which);
   if (arguments.folds_option->count() == 0) return options;
   if (arguments.folds != 1 && arguments.folds != options.folds)
-    throw usage_error(fmt::format(
-        "--folds {}: the shape {} has {}", arguments.folds, which.name,
-        options.folds == 1 ? "one split, expected 1" : "five folds, expected 5, or 1 of them"));
+    throw usage_error(fmt::format("--folds {}: the shape {} has {}", arguments.folds, which.name,
+                                  options.folds == 1
+                                      ? "one split, expected 1"
+                                      : "five folds, expected 5, or 1 for the first alone"));
   options.folds = arguments.folds;
   return options;
 }
@@ -92,40 +93,46 @@ void sample(session& owner, sample_arguments const& arguments) {
 }  // namespace
 
 void add_sample(CLI::App& program, session& owner) {
-  auto const [verb, a] =
-      add_verb<sample_arguments>(program, owner, "sample", "Draw a data set in LETOR form, seeded",
-                                 "rulerank sample --shape td2003 --seed 7 --out-dir drawn\n"
-                                 "drawn/Fold1/train.txt has 29,435 documents",
-                                 sample);
-  auto* const shape = word_option(verb, "--shape NAME", a.shape, datasets::shapes(),
-                                  "The sizes of a published set");
+  auto const [verb, a] = add_verb<sample_arguments>(
+      program, owner, "sample", "Generate a synthetic data set in LETOR form",
+      "rulerank sample --shape td2003 --seed 7 --out-dir synthetic\n"
+      "  writes folds of the size of TD2003: synthetic/Fold1/train.txt has 29,435 documents",
+      sample);
+  help_group const group(verb, "Size");
+  auto* const shape =
+      word_option(verb, "--shape NAME", a.shape, datasets::shapes(),
+                  "Published data set whose sizes to use; --list-shapes lists them");
+  verb.add_flag("--list-shapes", a.list_shapes,
+                "List the shapes; with --json also the published results of their reduction");
   auto* const documents =
-      number_option(verb, "--documents", a.documents, "Documents in all, at least one a query",
-                    {1, most_documents});
+      number_option(verb, "--documents", a.documents,
+                    "Number of documents in all, at least one for each query", {1, most_documents})
+          ->default_str("");
   auto* const features =
-      number_option(verb, "--features M", a.features, "Features a document", {.least = 1});
-  auto* const queries =
-      number_option(verb, "--queries K", a.queries,
-                    "Queries in all, at least one a subset; 0: one for each hundred documents",
-                    {0, most_documents});
-  auto* const labels =
-      number_option(verb, "--labels L", a.labels,
-                    "Labels 0 to L-1, each a quarter as frequent as the one before", {.least = 1});
+      number_option(verb, "--features M", a.features, "Number of features", {.least = 1})
+          ->default_str("");
+  auto* const queries = number_option(verb, "--queries K", a.queries,
+                                      "Number of queries in all; 0: one for each hundred documents",
+                                      {0, most_documents});
+  auto* const labels = number_option(
+      verb, "--labels L", a.labels,
+      "Number of labels 0 to L-1; each is a quarter as frequent as the one before", {.least = 1});
   a.folds_option =
       number_option(verb, "--fold-count F", a.folds,
-                    "Equal subsets and rotations of them; 1: one split into 3/5, 1/5, 1/5; "
-                    "a shape has its own (yahoo2: 1, else 5, and 1 writes the first alone)",
+                    "Number of folds, 3 or more; 1: one split into 3/5, 1/5 and 1/5. A shape has "
+                    "its own number, and 1 writes its first fold",
                     {1, most_folds});
   renamed_option(verb, "--folds", "0.1.0", a.folds_option);
   path_option(verb, "--out-dir D", a.out_dir,
-              "Folder for Fold1/train.txt vali.txt test.txt, Fold2/...; made where missing");
-  verb.add_flag("--list-shapes", a.list_shapes,
-                "List the shapes; with --json also what was published of their reduction");
+              "Folder for Fold1/train.txt, vali.txt, test.txt, Fold2/..., created if missing")
+      ->group(output_group);
   a.documents_option = documents;
   documents->needs(features)->excludes(shape);
   features->needs(documents)->excludes(shape);
   queries->needs(documents);
   labels->needs(documents);
+  usual_options(verb, {"--shape", "--list-shapes", "--documents", "--features", "--queries",
+                       "--labels", "--fold-count", "--out-dir", "--seed"});
 }
 
 }  // namespace rulerank::apps

@@ -33,10 +33,10 @@ struct search_text_arguments : search_arguments {
   text_arguments text;
 };
 
-/// Memory of an index that is made, for a byte of text (bench/results/mpi/memory.md).
+/// Bytes of memory to make an index, per byte of text (bench/results/mpi/memory.md).
 constexpr double index_bytes_a_byte = 12;
 
-/// The form of the queries: what is asked for, if the index has such terms.
+/// The format of the queries: the requested one, if the index has such terms.
 datasets::text_format format_of_queries(knn::text_index const& index, datasets::text_format asked) {
   using enum datasets::text_format;
   if (knn::holds_vectors(index.options())) {
@@ -46,56 +46,60 @@ datasets::text_format format_of_queries(knn::text_index const& index, datasets::
   }
   if (asked == svmlight)
     throw usage_error(
-        "--collection-format: found 'svmlight', and the index holds documents of words");
+        "--collection-format: found 'svmlight', but the index holds words; expected the format of "
+        "the queries");
   return asked;
 }
 
 void check_usage(search_text_arguments const& arguments, CLI::App const& verb) {
   if (arguments.collection.empty() && arguments.index.empty())
-    throw usage_error("no documents, expected --collection or --index");
+    throw usage_error("found no documents, expected --collection or --index");
   if (arguments.queries.empty() && arguments.index.empty())
     throw usage_error("nothing to do, expected --queries, or --index to write the index to");
   if (arguments.queries.empty() && arguments.collection.empty())
     throw usage_error("nothing to do, expected --queries, or --collection to index");
   if (arguments.collection.empty())
-    refuse_options(verb, text_arguments::index_options(),
-                   "beside --index without --collection: the index has been made");
+    refuse_options(
+        verb, text_arguments::index_options(),
+        "cannot be combined with --index without --collection, because the index exists already");
   if (arguments.text.format == "svmlight")
     refuse_options(verb, text_arguments::word_options(),
-                   "beside --collection-format svmlight: there are no words");
+                   "cannot be combined with --collection-format svmlight, which has no words");
   arguments.text.check_weights(verb);
   if (arguments.text.weights != "bm25")
-    refuse_options(verb, {"--k1", "--b"}, "without --weights bm25");
+    refuse_options(verb, {"--k1", "--b"}, "needs --weights bm25");
   if (arguments.queries.empty())
     refuse_options(
         verb,
         {"--out", "--run", "--tag", "--leave-out-self", "--votes", "--classes", "--k", "--radius",
          "--filter", "--pad", "--metric", "--engine", "--launch-queries", "--balance"},
-        "without --queries");
+        "needs --queries");
   if (arguments.request.radius)
-    refuse_options(verb, {"--k", "--pad", "--votes"}, "beside --radius");
+    refuse_options(verb, {"--k", "--pad", "--votes"}, "cannot be combined with --radius");
   arguments.check_outputs(verb);
   if (arguments.engine != "fish")
     refuse_options(verb, {"--launch-queries", "--balance"},
-                   fmt::format("beside --engine {}, expected --engine fish", arguments.engine));
+                   fmt::format("cannot be combined with --engine {}, expected --engine fish",
+                               arguments.engine));
   if (!arguments.classes.empty() && arguments.votes.empty())
-    throw usage_error("--classes without --votes");
+    throw usage_error("--classes needs --votes");
   expect_index_file(arguments.index);
 }
 
-/// The corrector of the queries; none without --correct. Throws `error` for an index file without a
-/// dictionary.
+/// The corrector of the queries; empty without --correct. Throws `error` for an index file without
+/// a dictionary.
 std::optional<knn::spelling_corrector> corrector_of(session& owner,
                                                     search_text_arguments const& arguments,
                                                     knn::text_index const& index) {
   if (!arguments.correct) return std::nullopt;
   if (!index.dictionary()) {
     if (knn::holds_vectors(index.options()))
-      throw usage_error("--correct: the index holds vectors, and there are no words");
-    throw error({arguments.index, 1, 1},
-                fmt::format("found an index without the words that --correct needs, expected one "
-                            "made by `rulerank search text --collection DOCS --index {} --correct`",
-                            arguments.index));
+      throw usage_error("--correct: found an index of vectors, expected an index of words");
+    throw error(
+        {arguments.index, 1, 1},
+        fmt::format("found an index without the dictionary that --correct needs, expected one made "
+                    "by `rulerank search text --collection DOCS --index {} --correct`",
+                    arguments.index));
   }
   auto const timer = owner.stage("dictionary");
   return std::make_optional<knn::spelling_corrector>(owner.ctx(), index);
@@ -106,7 +110,7 @@ std::vector<session::named_input> stop_lists(search_text_arguments const& argume
   return list ? std::vector{*list} : std::vector<session::named_input>();
 }
 
-/// How the documents are made ready to be searched.
+/// How the documents are prepared for the search.
 struct search_preparation {
   explicit search_preparation(search_text_arguments const& arguments)
       : options{text_arguments::metric_from(arguments.metric, knn::similarity::cosine),
@@ -120,7 +124,7 @@ struct search_preparation {
   }
 
   knn::sparse_search_options options;
-  knn::fish_options fish;  ///< of that engine
+  knn::fish_options fish;  ///< for that engine
 };
 
 /// One call of the verb.
@@ -177,7 +181,7 @@ class text_search {
     auto const parts =
         run_.find_parts(index_bytes_a_byte, is_svmlight ? "--collection-format svmlight" : "");
     if (parts && !knn::text_collection::searches_parts(knn::sparse_engine_from(arguments_.engine)))
-      throw usage_error(fmt::format("--engine {} of a collection in parts, expected {}",
+      throw usage_error(fmt::format("--engine {} cannot search a collection in parts, expected {}",
                                     arguments_.engine, knn::text_collection::engines_of_parts()));
     context const& ctx = owner_.ctx();
     if (parts.are_made) {
@@ -193,7 +197,7 @@ class text_search {
                                                   arguments_.index);
   }
 
-  /// The index of all documents, or the one that was kept.
+  /// Makes the index of all documents, or opens the stored one.
   knn::text_index build() {
     context const& ctx = owner_.ctx();
     if (arguments_.collection.empty()) {
@@ -235,7 +239,7 @@ class text_search {
     owner_.expect_device_for(engine.name, engine.where);
   }
 
-  /// Reads the queries, searches batch after batch and writes.
+  /// Reads the queries, searches batch by batch and writes results.
   void search(knn::text_collection const& documents, knn::text_index_options const& reading,
               knn::similarity metric, neighbour_files& out) {
     correction_report corrections;
@@ -262,14 +266,14 @@ class text_search {
   std::size_t search_queries(knn::text_collection const& documents,
                              knn::text_index_options const& reading, neighbour_files& out,
                              correction_report& corrections) {
-    // A rank without parts reads the queries too, to know how many there are.
+    // A rank without parts also reads the queries, to know their number.
     bool const has_parts = documents.has_parts();
     auto const format =
         has_parts ? format_of_queries(documents.first_index(), reading.format) : reading.format;
     auto const corrector = has_parts ? corrector_of(owner_, arguments_, documents.first_index())
                                      : std::optional<knn::spelling_corrector>();
     context ctx = owner_.ctx();
-    ctx.progress = nullptr;  // of batches: how many there are is not known
+    ctx.progress = nullptr;  // the number of batches is unknown
     auto const asked_now = [&] {
       knn::text_search asked(documents, searchers_, queries_, arguments_.queries, {arguments_.pad});
       if (!filter_.empty()) asked.keep_only(filter_);
@@ -313,7 +317,7 @@ class text_search {
 void add_text(CLI::App& search, session& owner) {
   auto const arguments = std::make_shared<search_text_arguments>();
   CLI::App* const verb =
-      add_verb(search, owner, "text", "The nearest documents of text queries, exactly",
+      add_verb(search, owner, "text", "Find the nearest documents of text queries, exactly",
                "rulerank search text --collection docs.tsv --queries topics.tsv --k 100 --run "
                "candidates.trec",
                [arguments, &owner, &search] {
@@ -323,43 +327,51 @@ void add_text(CLI::App& search, session& owner) {
   runs_over_ranks(*verb);
   arguments->add_sources_to(
       *verb,
-      "Documents: TSV, JSON lines, TREC's or SMART's form, a folder, or with --collection-format "
+      "Documents: TSV, JSON lines, TREC's or SMART's form, or a folder; with --collection-format "
       "svmlight vectors; - is standard input",
-      "Queries, in a form of documents", "FILE|FOLDER|-");
-  number_option(
-      *verb, "--radius", arguments->request.radius,
-      "Instead of k: all documents of at least a similarity, or with --metric l2 within a "
-      "distance");
-  arguments->add_filter_to(*verb, "The ids of the documents that may be found, one a line");
-  verb->add_flag("--pad", arguments->pad,
-                 "Fill up to k with documents that share no term with the query");
-  verb->add_flag("--correct", arguments->correct,
-                 fmt::format("{}; beside --index the index keeps the words", correct_help));
-  verb->add_option("--metric", arguments->metric,
-                   "cosine, ip (inner product) or l2; auto: ip for bm25 and --weighting's norm n, "
-                   "else cosine")
-      ->capture_default_str();
+      "Queries, in the same formats", "FILE|FOLDER|-");
+  {
+    help_group const group(*verb, "Search");
+    number_option(*verb, "--radius", arguments->request.radius,
+                  "Instead of --k: find all documents with at least this similarity, or with "
+                  "--metric l2 at most this distance");
+    arguments->add_filter_to(*verb, "Ids of the documents that may be found, one a line");
+    verb->add_flag("--pad", arguments->pad,
+                   "Fill up to k with documents that share no term with the query");
+    verb->add_flag("--correct", arguments->correct,
+                   fmt::format("{}; an index that is written keeps these words", correct_help));
+    value_option(*verb, "--metric NAME", arguments->metric,
+                 "Metric: cosine, ip (inner product) or l2; auto: ip for bm25 and for "
+                 "--weighting's norm n, otherwise cosine");
+  }
   engine_option(*verb, "--engine", arguments->engine, knn::sparse_engines());
   arguments->over_ranks.add_to(*verb);
-  renamed_option(*verb, "--group", "0.1.0",
-                 number_option(*verb, "--launch-queries", arguments->group,
-                               "fish: queries of a launch", {1, std::size_t{1} << 31}));
-  verb->add_option("--balance", arguments->balance,
-                   "fish: postings dealt to threads evenly (inter), or a term to a block (intra)")
-      ->capture_default_str();
-  arguments->add_outputs_to(*verb, "Lines of query, rank, document, similarity or distance");
+  {
+    help_group const group(*verb, machine_group);
+    renamed_option(*verb, "--group", "0.1.0",
+                   number_option(*verb, "--launch-queries", arguments->group,
+                                 "fish: number of queries of a launch", {1, std::size_t{1} << 31}));
+    value_option(*verb, "--balance inter|intra", arguments->balance,
+                 "fish: distribute postings evenly over threads (inter), or each term to a block "
+                 "of threads (intra)");
+  }
+  arguments->add_outputs_to(*verb,
+                            "Output file: lines of query, rank, document, similarity or distance");
   arguments->add_votes_to(*verb);
   arguments->add_classes_to(*verb);
   arguments->text.vectors = true;
   arguments->text.add_reading_to(*verb);
   renamed_option(*verb, "--format", "0.1.0", verb->get_option("--collection-format"));
   arguments->text.add_index_to(*verb);
+  usual_options(*verb, {"--collection", "--queries", "--k", "--index", "--collection-format",
+                        "--weights", "--stemmer", "--correct", "--out", "--run"});
 }
 
 }  // namespace
 
 void add_search(CLI::App& program, session& owner) {
-  CLI::App* const search = program.add_subcommand("search", "Find the nearest neighbours, exactly");
+  CLI::App* const search =
+      program.add_subcommand("search", "Find the nearest neighbours of queries, exactly");
   search->require_subcommand(1);
   add_text(*search, owner);
   add_search_dense(*search, owner);

@@ -32,18 +32,18 @@ struct search_dense_arguments : search_arguments {
   bool verify = false;
 };
 
-/// Whether a name ends with one of these, in letters of either case.
+/// Whether a name ends with one of these, ignoring case.
 bool ends_with_any(std::string name, std::initializer_list<std::string_view> ends) {
   std::transform(name.begin(), name.end(), name.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return std::any_of(ends.begin(), ends.end(),
                      [&](std::string_view end) { return name.ends_with(end); });
 }
-/// Whether --out has numbers of rows, in a format that holds them, and not lines.
+/// Whether --out has row numbers in a matrix format instead of lines.
 bool is_matrix_name(std::string const& name) {
   return ends_with_any(name, {".ivecs", ".ibin", ".npy"});
 }
-/// Whether a name says a format of vectors, compressed or not.
+/// Whether a name has an extension of a vector format, compressed or not.
 bool is_vectors_name(std::string name) {
   for (std::string_view const end : {".gz", ".zst"})
     if (ends_with_any(name, {end})) name.resize(name.size() - end.size());
@@ -54,54 +54,56 @@ bool is_vectors_name(std::string name) {
   return false;
 }
 
-/// What is there to do: rows, or an index that was made; queries, or an index to make.
+/// Requires rows or an existing index, and queries or an index to make.
 void check_sources(search_dense_arguments const& arguments, CLI::App const& verb) {
   if (arguments.collection.empty() && arguments.index.empty())
-    throw usage_error("no rows, expected --collection or --index");
+    throw usage_error("found no rows, expected --collection or --index");
   if (arguments.queries.empty() && arguments.index.empty())
     throw usage_error("nothing to do, expected --queries, or --index to write the index to");
   if (arguments.verify && (arguments.index.empty() || !arguments.collection.empty()))
-    throw usage_error("--verify: expected --index without --collection, an index that was made");
+    throw usage_error("--verify needs --index without --collection");
   if (arguments.queries.empty() && arguments.collection.empty() && !arguments.verify)
     throw usage_error("nothing to do, expected --queries, or --collection to index, or --verify");
   if (arguments.collection.empty())
     refuse_options(verb, {"--metric"},
-                   "beside --index without --collection: the index has been made, and has its own");
+                   "cannot be combined with --index without --collection, because the index has "
+                   "its own metric");
   expect_index_file(arguments.index);
   if (!arguments.queries.empty()) return;
-  if (arguments.collection.empty()) refuse_options(verb, {"--ids"}, "without --queries");
+  if (arguments.collection.empty()) refuse_options(verb, {"--ids"}, "needs --queries");
   refuse_options(verb,
                  {"--out", "--values", "--run", "--tag", "--query-ids", "--votes", "--k",
                   "--leave-out-self", "--radius", "--filter", "--engine"},
-                 "without --queries");
+                 "needs --queries");
 }
 
-/// What the names of inputs and outputs say, or do not.
+/// Checks the formats implied by the names of inputs and outputs.
 void check_names(search_dense_arguments const& arguments, CLI::App const& verb) {
   for (auto const& [name, path, format] :
        {std::tuple{"--collection", &arguments.collection, &arguments.collection_format},
         std::tuple{"--queries", &arguments.queries, &arguments.queries_format}}) {
     if (path->empty() && *format != "auto")
-      throw usage_error(fmt::format("{}-format without {}", name, name));
+      throw usage_error(fmt::format("{}-format needs {}", name, name));
     if (*path == "-" && *format == "auto")
       throw usage_error(fmt::format(
-          "{} -: standard input has no name that says its format, expected {}-format", name, name));
+          "{} -: standard input has no name that gives its format; set {}-format", name, name));
   }
   if (is_vectors_name(arguments.out) && !is_matrix_name(arguments.out))
     throw usage_error(
-        fmt::format("--out {}: found a name of vectors, expected one in .ivecs, .ibin or .npy, "
-                    "which hold numbers of rows and are written as they are, or another for lines",
+        fmt::format("--out {}: found a format that does not hold numbers of rows, expected .ivecs, "
+                    ".ibin, .npy, or a name of another kind for lines of text",
                     arguments.out));
   if (!arguments.values.empty() && !ends_with_any(arguments.values, {".fvecs", ".fbin", ".npy"}))
-    throw usage_error(
-        fmt::format("--values {}: expected a name in .fvecs, .fbin or .npy", arguments.values));
+    throw usage_error(fmt::format(
+        "--values {}: expected a name that ends with .fvecs, .fbin or .npy", arguments.values));
   arguments.check_outputs(verb);
   if (!is_matrix_name(arguments.out) || !arguments.run.empty()) return;
-  // The rows' ids are also for --filter, and kept with an index.
+  // --filter also uses the rows' ids, and an index stores them.
   bool const uses_ids = !arguments.filter.empty() || !arguments.index.empty();
   if (!arguments.query_ids.empty() || (!arguments.ids.empty() && !uses_ids))
     throw usage_error(
-        fmt::format("{} beside --out {}, which has numbers; expected lines, or --run beside it",
+        fmt::format("{} has no effect with --out {}, which holds numbers of rows; write lines of "
+                    "text, or add --run",
                     arguments.query_ids.empty() ? "--ids" : "--query-ids", arguments.out));
 }
 
@@ -110,23 +112,23 @@ void check_usage(search_dense_arguments const& arguments, CLI::App const& verb) 
   check_names(arguments, verb);
   bool const in_rows = is_matrix_name(arguments.out);
   if (arguments.request.radius)
-    refuse_options(verb, {"--k", "--values", "--votes"}, "beside --radius");
+    refuse_options(verb, {"--k", "--values", "--votes"}, "cannot be combined with --radius");
   if (arguments.request.radius && in_rows)
     throw usage_error(
-        fmt::format("--out {} beside --radius: queries have different numbers of "
-                    "neighbours, expected lines",
+        fmt::format("--out {} cannot be combined with --radius, because queries have different "
+                    "numbers of neighbours; write lines of text",
                     arguments.out));
   if (arguments.leave_out_self && in_rows)
     throw usage_error(
-        fmt::format("--leave-out-self beside --out {}, which has k rows a query, "
-                    "expected lines",
+        fmt::format("--leave-out-self cannot be combined with --out {}, which holds k rows for "
+                    "each query; write lines of text",
                     arguments.out));
   if (!arguments.values.empty() && !in_rows)
-    throw usage_error("--values: expected --out with a name in .ivecs, .ibin or .npy beside it");
+    throw usage_error("--values needs --out with a name that ends with .ivecs, .ibin or .npy");
   if (arguments.votes.empty())
-    refuse_options(verb, {"--labels", "--query-labels", "--classes"}, "without --votes");
+    refuse_options(verb, {"--labels", "--query-labels", "--classes"}, "needs --votes");
   if (!arguments.votes.empty() && arguments.labels.empty())
-    throw usage_error("--votes without --labels");
+    throw usage_error("--votes needs --labels");
 }
 
 std::vector<std::string> names_of_formats() {
@@ -136,24 +138,24 @@ std::vector<std::string> names_of_formats() {
   return names;
 }
 
-/// The format of one of these names.
+/// The format of that name.
 datasets::vectors_format format_named(std::string_view name) {
   auto const known = datasets::vectors_formats();
   return std::find_if(known.begin(), known.end(), [&](auto const& one) { return one.name == name; })
       ->which;
 }
 
-/// Throws `usage_error` where rows have numbers that the values of --out do not hold.
+/// Throws `usage_error` if row numbers exceed the value range of --out.
 void expect_numbers_fit(search_dense_arguments const& arguments, std::size_t rows) {
   if (is_matrix_name(arguments.out))
     knn::neighbour_matrix::expect_rows("--out " + arguments.out, rows);
 }
 
-/// Lines of the neighbours, and where --out has numbers of rows these, which the first rank alone
-/// has.
+/// Writes lines of neighbours or, if --out is a matrix of row numbers, that matrix, on the first
+/// rank only.
 class dense_output final : public neighbour_files {
  public:
-  /// `in_rows`: --out of the first rank has numbers of rows, and not lines.
+  /// `in_rows`: the first rank's --out has row numbers instead of lines.
   dense_output(session& owner, search_dense_arguments const& arguments, bool in_rows,
                std::size_t queries)
       : neighbour_files(owner, in_rows ? std::string() : arguments.out, arguments.run,
@@ -217,11 +219,11 @@ class dense_search {
     std::string const shape =
         fmt::format("{} of {}", counted(rows.size(), "row"), counted(dimensions, "value"));
     if (!arguments_.collection.empty() && !arguments_.index.empty())
-      owner_.say(fmt::format("{} in {}", shape, arguments_.index));
+      owner_.say(fmt::format("wrote {} to {}", shape, arguments_.index));
     if (arguments_.verify) {
       owner_.meet();  // other ranks have read other parts
       owner_.say(
-          fmt::format("{}: header, checksums and all {} are right", arguments_.index, shape));
+          fmt::format("{}: header, checksums and all {} are valid", arguments_.index, shape));
       run_.summary["verified"] = true;
     }
     if (!arguments_.queries.empty()) search(rows);
@@ -229,7 +231,7 @@ class dense_search {
   }
 
  private:
-  /// Chooses the device for a search among so many values.
+  /// Chooses the device for a search over this many values.
   void choose_device(double values) {
     if (!queries_.empty())
       owner_.choose_device(
@@ -237,12 +239,12 @@ class dense_search {
           knn::dense_search_seconds(values, 1, static_cast<double>(queries_.size())));
   }
 
-  /// The index of the rows, which is kept where that is asked for, or the one that was kept.
+  /// Makes the index of the rows, stored if requested, or opens a stored one.
   knn::dense_collection prepare() {
     auto const parts = run_.find_parts(1);
     if (parts && !knn::dense_collection::searches_parts(engine_))
-      throw usage_error(
-          fmt::format("--engine {} of a collection in parts, expected flat", arguments_.engine));
+      throw usage_error(fmt::format(
+          "--engine {} cannot search a collection in parts, expected flat", arguments_.engine));
     if (!arguments_.collection.empty()) return index_rows(parts.is_split);
     context const& ctx = owner_.ctx();
     choose_device(knn::dense_collection::expected_values(ctx, arguments_.index, parts.is_split));
@@ -270,13 +272,13 @@ class dense_search {
   }
   bool keeps_ids() const { return !arguments_.index.empty() && !arguments_.ids.empty(); }
 
-  /// Ids that were kept with the index are its own.
+  /// An index has its own ids, stored with it.
   void name_rows(knn::dense_collection& rows) {
     if (!arguments_.collection.empty() && !arguments_.index.empty()) return;
     rows.call_rows(knn::row_ids(owner_.ctx(), arguments_.ids, rows.size(), "rows"));
   }
 
-  /// The classes that rows have, and where queries have labels theirs.
+  /// Sets up voting with the rows' classes and, if queries have labels, theirs.
   void vote(dense_output& out, std::vector<std::int32_t> const& labels,
             std::vector<std::int32_t> query_labels) {
     class_votes votes(arguments_.votes, owner_.destination(arguments_.classes));
@@ -293,7 +295,7 @@ class dense_search {
       auto const& engine = *find_engine(knn::dense_engines(), rows.first_index().engine());
       owner_.expect_device_for(engine.name, engine.where);
     }
-    // The first rank alone knows where --out goes.
+    // Only the first rank knows the destination of --out.
     bool const in_rows =
         value_from_first(owner_.ranks(), [&] { return is_matrix_name(arguments_.out); });
     expect_numbers_fit(arguments_, rows.size());
@@ -341,11 +343,11 @@ class dense_search {
 
 }  // namespace
 
-// Long because of the texts of its options.
+// Long because of its options' help texts.
 void add_search_dense(CLI::App& search, session& owner) {
   auto const arguments = std::make_shared<search_dense_arguments>();
   CLI::App* const verb = add_verb(
-      search, owner, "dense", "The nearest rows among dense vectors, exactly",
+      search, owner, "dense", "Find the nearest rows among dense vectors, exactly",
       "rulerank search dense --collection base.fvecs --queries queries.fvecs --k 100 --out "
       "nearest.ivecs",
       [arguments, &owner, &search] {
@@ -354,45 +356,54 @@ void add_search_dense(CLI::App& search, session& owner) {
       });
   runs_over_ranks(*verb);
   arguments->add_sources_to(*verb, "Rows: .npy, .fvecs, .bvecs, .fbin, .u8bin, .i8bin or idx",
-                            "Queries, in a form of the rows", "FILE");
-  std::vector<std::string> const formats = names_of_formats();
-  word_option(*verb, "--collection-format", arguments->collection_format, formats,
-              "The rows' format; auto: by the name");
-  word_option(*verb, "--queries-format", arguments->queries_format, formats,
-              "The queries' format, likewise");
-  verb->add_flag("--verify", arguments->verify,
-                 "Say that an index has the bytes that were written, or where it has not; every "
-                 "opening checks that. Goes without --queries too");
-  verb->add_option("--metric", arguments->metric, "l2, ip (inner product) or cosine")
-      ->capture_default_str();
-  number_option(*verb, "--radius", arguments->request.radius,
-                "Instead of k: all rows within a distance, or of at least a similarity");
-  arguments->add_filter_to(
-      *verb,
-      "The rows that may be found, by their ids or, without ids, numbers from 0, one a line");
+                            "Queries, in the same formats", "FILE");
+  {
+    help_group const group(*verb, input_group);
+    std::vector<std::string> const formats = names_of_formats();
+    word_option(
+        *verb, "--collection-format NAME", arguments->collection_format, formats,
+        fmt::format("Format of the rows: {}; auto: by the file's name", fmt::join(formats, ", ")));
+    word_option(*verb, "--queries-format NAME", arguments->queries_format, formats,
+                "Format of the queries, likewise");
+    path_option(*verb, "--ids", arguments->ids,
+                "Ids of the rows, one a line; a written index keeps ids that are whole numbers")
+        ->default_str("those of the index, otherwise numbers from 0");
+    path_option(*verb, "--query-ids", arguments->query_ids, "Ids of the queries, one a line")
+        ->default_str("numbers from 0");
+    verb->add_flag("--verify", arguments->verify,
+                   "Check an index against its checksums and report; needs no --queries");
+  }
+  {
+    help_group const group(*verb, "Search");
+    value_option(*verb, "--metric NAME", arguments->metric,
+                 "Metric: l2, ip (inner product) or cosine");
+    number_option(*verb, "--radius", arguments->request.radius,
+                  "Instead of --k: find all rows within this distance (l2), or with at least this "
+                  "similarity");
+    arguments->add_filter_to(
+        *verb, "Rows that may be found, one a line: by id, or without ids by number from 0");
+  }
   engine_option(*verb, "--engine", arguments->engine, knn::dense_engines());
   arguments->over_ranks.add_to(*verb);
   arguments->add_outputs_to(
       *verb,
-      "Lines of query, rank, row, similarity or distance; with .ivecs, .ibin or .npy the "
-      "numbers of rows alone, k a query, -1 where there are none");
+      "Output file: lines of query, rank, row, similarity or distance; .ivecs, .ibin or .npy: "
+      "row numbers only, k a query, -1 after the last");
   path_option(*verb, "--values", arguments->values,
-              "Beside --out F.ivecs: the similarities or distances, in .fvecs, .fbin or .npy")
-      ->type_name("FILE");
-  path_option(*verb, "--ids", arguments->ids,
-              "The rows' ids, one a line; default: those of --index, or numbers from 0. An index "
-              "that is made keeps them, where they are whole numbers")
-      ->type_name("FILE");
-  path_option(*verb, "--query-ids", arguments->query_ids, "The queries' ids, likewise")
-      ->type_name("FILE");
+              "Output file of the similarities or distances beside --out F.ivecs: .fvecs, .fbin or "
+              ".npy")
+      ->group(output_group);
   arguments->add_votes_to(*verb);
-  path_option(*verb, "--labels", arguments->labels,
-              "The rows' labels: integers in idx, .npy or .ivecs")
-      ->type_name("FILE");
-  path_option(*verb, "--query-labels", arguments->query_labels,
-              "The queries' labels, to say how many are right")
-      ->type_name("FILE");
+  {
+    help_group const group(*verb, "Classes");
+    path_option(*verb, "--labels", arguments->labels,
+                "Labels of the rows: integers in idx, .npy or .ivecs");
+    path_option(*verb, "--query-labels", arguments->query_labels,
+                "Labels of the queries, to measure the accuracy");
+  }
   arguments->add_classes_to(*verb);
+  usual_options(*verb, {"--collection", "--queries", "--k", "--metric", "--radius", "--index",
+                        "--ids", "--out", "--run", "--device"});
 }
 
 }  // namespace rulerank::apps

@@ -19,7 +19,7 @@ namespace rulerank::inline v0::apps {
 namespace {
 
 constexpr std::size_t checked_triples = 100000;
-/// Memory of objects and their index, for a byte of the objects' file
+/// Bytes of memory for objects and their index, per byte of the objects' file
 /// (bench/results/mpi/memory.md).
 constexpr double objects_bytes_a_byte = 20;
 
@@ -35,18 +35,18 @@ struct search_metric_arguments : search_arguments {
   bool check_metric = false;
 };
 
-/// An index that is kept is for many queries.
+/// A stored index is meant for many queries.
 constexpr std::size_t many = std::numeric_limits<std::size_t>::max();
 
-/// The type of index that is made, `automatic` where it is not said.
+/// The type of index to make; `automatic` if not given.
 knn::metric_index_type type_of(search_metric_arguments const& arguments) {
   auto const type = knn::metric_index_type_from(arguments.index_type);
   if (type != knn::metric_index_type::automatic) return type;
   return knn::index_type_of(knn::metric_engine_from(arguments.engine));
 }
 
-/// Throws `usage_error` for options that the type of index does not read, and for values and
-/// engines that are not for it: before anything is read or made.
+/// Throws `usage_error` for options that the type of index does not use, and for unsuitable values
+/// and engines, before anything is read or made.
 void check_index_options(search_metric_arguments const& arguments, CLI::App const& verb) {
   if (!(arguments.alpha > 0 && arguments.alpha <= 1))
     throw usage_error(
@@ -55,52 +55,55 @@ void check_index_options(search_metric_arguments const& arguments, CLI::App cons
   auto const searched = knn::index_type_of(knn::metric_engine_from(arguments.engine));
   if (!arguments.collection.empty() && searched != knn::metric_index_type::automatic &&
       searched != type)
-    throw usage_error(fmt::format("--engine {} of an index of type {}, expected --index-type {}",
-                                  arguments.engine, knn::name_of(type), knn::name_of(searched)));
+    throw usage_error(
+        fmt::format("--engine {} cannot search an index of type {}, expected --index-type {}",
+                    arguments.engine, knn::name_of(type), knn::name_of(searched)));
   auto const refuse = [&](std::string const& name, bool is_read, auto const& reads) {
     if (is_read || verb.count(name) == 0) return;
     std::vector<std::string_view> types;
     for (auto const& entry : knn::metric_index_types())
       if (reads(entry.which)) types.push_back(entry.name);
-    throw usage_error(fmt::format("{} of an index of type {}, expected --index-type {}", name,
-                                  knn::name_of(type), fmt::join(types, ", ")));
+    throw usage_error(
+        fmt::format("{} has no effect on an index of type {}, expected --index-type {}", name,
+                    knn::name_of(type), fmt::join(types, ", ")));
   };
   refuse("--bucket", type == knn::metric_index_type::automatic || knn::has_bucket(type),
          knn::has_bucket);
   refuse("--alpha", knn::has_alpha(type), knn::has_alpha);
 }
 
-/// Throws `usage_error` where the name of a file of words says that it has vectors.
+/// Throws `usage_error` if the name of a file of words has an extension of vectors.
 void expect_words(std::string_view option, std::string const& path) {
   if (auto const format = datasets::vectors_format_of_name(path))
     throw usage_error(
-        fmt::format("{}: found {}, vectors ({}) by its name, expected words, one a line", option,
-                    path, datasets::name_of(*format)));
+        fmt::format("{}: found {}, whose name says vectors ({}); expected words, one on each line",
+                    option, path, datasets::name_of(*format)));
 }
 
 void check_usage(search_metric_arguments const& arguments, CLI::App const& verb) {
   if (arguments.collection.empty() && arguments.index.empty())
-    throw usage_error("no objects, expected --collection or --index");
+    throw usage_error("found no objects, expected --collection or --index");
   if (arguments.queries.empty() && !arguments.check_metric &&
       (arguments.collection.empty() || arguments.index.empty()))
     throw usage_error(
         "nothing to do, expected --queries, --check-metric, or --collection and --index");
   if (arguments.collection.empty())
-    refuse_options(verb,
-                   {"--metric", "--index-type", "--letters", "--bucket", "--alpha", "--split"},
-                   "beside --index without --collection: the index has been made");
+    refuse_options(
+        verb, {"--metric", "--index-type", "--letters", "--bucket", "--alpha", "--split"},
+        "cannot be combined with --index without --collection, because the index exists already");
   if (!arguments.index.empty())
-    refuse_options(verb, {"--split"}, "beside --index, which keeps one index");
+    refuse_options(verb, {"--split"}, "cannot be combined with --index, which keeps one index");
   if (arguments.split > 1)
-    refuse_options(verb, {"--schedule"}, "beside --split, whose parts each do all queries");
+    refuse_options(verb, {"--schedule"},
+                   "cannot be combined with --split, whose parts each search all queries");
   if (arguments.queries.empty())
     refuse_options(verb,
                    {"--k", "--leave-out-self", "--radius", "--filter", "--out", "--run", "--tag",
                     "--schedule", "--split", "--engine"},
-                   "without --queries");
+                   "needs --queries");
   arguments.check_outputs(verb);
-  if (arguments.request.radius) refuse_options(verb, {"--k"}, "beside --radius");
-  if (arguments.metric != "edit") refuse_options(verb, {"--letters"}, "without --metric edit");
+  if (arguments.request.radius) refuse_options(verb, {"--k"}, "cannot be combined with --radius");
+  if (arguments.metric != "edit") refuse_options(verb, {"--letters"}, "needs --metric edit");
   check_index_options(arguments, verb);
   if (arguments.metric == "edit") {
     expect_words("--collection", arguments.collection);
@@ -109,7 +112,7 @@ void check_usage(search_metric_arguments const& arguments, CLI::App const& verb)
   expect_index_file(arguments.index);
 }
 
-/// How the collection is to be searched.
+/// How to search the collection.
 knn::metric_search_plan plan_of(search_metric_arguments const& arguments) {
   return {.index = {.type = knn::metric_index_type_from(arguments.index_type),
                     .bucket = arguments.bucket,
@@ -150,23 +153,23 @@ class metric_search {
   }
 
  private:
-  /// Throws for what one process alone does, before files are named.
+  /// Throws, before files are registered, for options that need a single process.
   static search_metric_arguments const& expect_one_process(
       session& owner, search_metric_arguments const& arguments) {
     if (arguments.split > 1) owner.expect_one_process("--split");
     return arguments;
   }
 
-  /// Throws `usage_error` for what a collection in parts cannot do.
+  /// Throws `usage_error` for options that a collection in parts does not support.
   void expect_parts() {
     if (arguments_.check_metric)
       throw usage_error(
-          "--check-metric of a collection in parts, of which no rank has all objects");
+          "--check-metric cannot check a collection in parts, because no rank has all objects");
     if (plan_.engine != knn::metric_engine::automatic && plan_.engine != knn::metric_engine::index)
-      throw usage_error(fmt::format("--engine {} of a collection in parts, expected {}",
+      throw usage_error(fmt::format("--engine {} cannot search a collection in parts, expected {}",
                                     arguments_.engine, knn::name_of(knn::metric_engine::index)));
     if (!owner_.ctx().devices.empty())
-      throw usage_error("--device of a collection in parts, expected cpu");
+      throw usage_error("a collection in parts needs --device cpu");
   }
 
   knn::metric_part read_objects(bool is_split) {
@@ -183,8 +186,8 @@ class metric_search {
                                     [this](std::string const& what) { owner_.warn(what); });
   }
 
-  /// The index that was made, or one of the objects, which is kept where that is asked for. A rank
-  /// of a collection in parts has some of them, and searches on the CPU.
+  /// Opens the existing index, or makes one of the objects and stores it if requested. With a
+  /// collection in parts, each rank has some objects and searches on the CPU.
   knn::metric_collection prepare(search_run::parts parts) {
     context const& ctx = owner_.ctx();
     if (arguments_.collection.empty()) {
@@ -208,8 +211,8 @@ class metric_search {
     return made;
   }
 
-  /// Starts the GPUs where they are asked for or worth it, and says whether they do the search.
-  /// `type`: of the index, automatic where the engine may choose it.
+  /// Starts the GPUs if requested or worthwhile, and returns whether they do the search. `type`: of
+  /// the index; `automatic` if the engine may choose.
   bool choose_gpus(knn::metric_objects const& objects, knn::metric_index_type type) {
     if (arguments_.queries.empty()) return false;
     if (plan_.engine != knn::metric_engine::automatic) {
@@ -227,13 +230,14 @@ class metric_search {
                                            knn::name_of(objects.which())),
                                runs_on::cpu);
     if (owner_.ctx().devices.empty()) return false;
-    if (arguments_.split > 1) throw usage_error("--split on GPUs, which share out queries alone");
+    if (arguments_.split > 1)
+      throw usage_error("--split cannot run on GPUs, expected --device cpu");
     if (arguments_.schedule != "auto")
-      throw usage_error("--schedule on GPUs, expected --engine, which says how they search");
+      throw usage_error("--schedule cannot run on GPUs, where --engine sets how to search");
     return true;
   }
 
-  /// How an index is made for so many queries. What `auto` takes is put into the summary, and said.
+  /// How to make an index for this many queries. Reports and records the choice for `auto`.
   knn::metric_index_options index_options(knn::metric_objects const& objects, std::size_t queries,
                                           bool on_gpus) {
     plan_.index.queries = queries;
@@ -247,15 +251,15 @@ class metric_search {
     return options;
   }
 
-  /// Throws `error` naming the objects whose distances are no metric's.
+  /// Throws `error` naming objects whose distances violate the metric axioms.
   void check(knn::metric_objects const& objects) {
     auto const timer = owner_.stage("check");
     std::string const& path =
         arguments_.collection.empty() ? arguments_.index : arguments_.collection;
     if (auto const breach = knn::check_metric(owner_.ctx(), *objects.space(), checked_triples))
       throw error({datasets::display_name(path), 0, 0},
-                  fmt::format("found distances that are no metric's: {}", breach->what));
-    owner_.say(fmt::format("{} found no distance that breaks the triangle inequality",
+                  fmt::format("found distances that are not a metric: {}", breach->what));
+    owner_.say(fmt::format("{} had no distance that violates the triangle inequality",
                            counted(checked_triples, "random triple")));
     run_.summary["checked_triples"] = checked_triples;
   }
@@ -290,7 +294,7 @@ class metric_search {
     run_.finish(out, queries, objects.size(), "object");
   }
 
-  /// Adds the work of the threads to the summary, or that of the parts with --split.
+  /// Adds the threads' work to the summary or, with --split, that of the parts.
   void describe_threads(knn::schedule_work const& work) {
     auto& summary = run_.summary;
     bool const is_split = arguments_.split > 1;
@@ -317,9 +321,9 @@ class metric_search {
     summary["pending"] = count_of(work.counts, "pending");
     summary["launches"] = work.launches;
     summary["gpus"] = work.devices;
-    // None searches where there are no queries or no objects.
+    // No GPU searches if there are no queries or no objects.
     if (work.devices > 0 && work.devices < owner_.ctx().devices.size())
-      owner_.say(fmt::format("{} of {} searched: the queries of a call are too few for more",
+      owner_.say(fmt::format("used {} of {}, because a call has too few queries for more",
                              work.devices, counted(owner_.ctx().devices.size(), "GPU")));
   }
 
@@ -330,67 +334,81 @@ class metric_search {
   std::optional<knn::metric_asked> asked_;
 };
 
+/// The options of the search itself and of its index.
+void add_search_options(CLI::App& verb, search_metric_arguments& arguments) {
+  {
+    help_group const group(verb, "Search");
+    expect_read(verb,
+                value_option(verb, "--metric NAME", arguments.metric,
+                             "Metric: l1, l2, linf, angular (angle between vectors) or edit "
+                             "(Levenshtein distance of words)"),
+                [](std::string const& name) { knn::metric_distance_from(name); },
+                {"l1", "l2", "linf", "angular", "edit"});
+    number_option(verb, "--radius", arguments.request.radius,
+                  "Instead of --k: find all objects within this distance", {.least = 0});
+    arguments.add_filter_to(verb, "Numbers of the objects that may be found, from 0, one a line");
+    word_option(verb, "--letters", arguments.letters, {"code-points", "bytes"},
+                "edit: letters of words are UTF-8 code points, or bytes");
+    verb.add_flag("--check-metric", arguments.check_metric,
+                  fmt::format("Test the triangle inequality on {} random triples of objects",
+                              checked_triples));
+  }
+  help_group const group(verb, "Index");
+  std::vector<std::string> types{"auto"};
+  for (auto const& entry : knn::metric_index_types()) types.emplace_back(entry.name);
+  word_option(verb, "--index-type NAME", arguments.index_type, types,
+              fmt::format("Index that excludes objects without computing their distance: {}",
+                          fmt::join(types, ", ")));
+  number_option(
+      verb, "--bucket", arguments.bucket,
+      "Number of objects in a cluster (lc), or in a leaf or node (trees); 0: chosen by the type",
+      {0, std::size_t{1} << 31});
+  number_option(verb, "--alpha", arguments.alpha,
+                "sss, sss-tree: smallest distance between pivots, as a share of the largest "
+                "distance");
+  number_option(verb, "--split", arguments.split,
+                "Number of indexes, each of a share of the collection; all search every query",
+                {1, std::size_t{1} << 16});
+}
+
 }  // namespace
 
 void add_search_metric(CLI::App& search, session& owner) {
   auto const arguments = std::make_shared<search_metric_arguments>();
-  CLI::App* const verb = add_verb(
-      search, owner, "metric", "The nearest objects of a metric space, exactly",
-      "rulerank search metric --collection words.txt --queries asked.txt --metric edit --radius 2",
-      [arguments, &owner, &search] {
-        check_usage(*arguments, *search.get_subcommand("metric"));
-        metric_search(owner, *arguments).run();
-      });
+  CLI::App* const verb =
+      add_verb(search, owner, "metric", "Find the nearest objects of a metric space, exactly",
+               "rulerank search metric --collection words.txt --queries queries.txt --metric edit "
+               "--radius 2\n"
+               "  finds all words with at most two letters inserted, deleted or replaced",
+               [arguments, &owner, &search] {
+                 check_usage(*arguments, *search.get_subcommand("metric"));
+                 metric_search(owner, *arguments).run();
+               });
   runs_over_ranks(*verb);
-  arguments->add_sources_to(*verb,
-                            "Vectors: .npy, .fvecs, .bvecs, .fbin, .u8bin, .i8bin or idx; with "
-                            "--metric edit words, one a "
-                            "line",
-                            "Queries, in a form of the objects", "FILE");
-  expect_read(*verb,
-              verb->add_option("--metric", arguments->metric,
-                               "l1, l2, linf, angular (the angle between vectors) or edit "
-                               "(Levenshtein's distance of words)")
-                  ->capture_default_str(),
-              [](std::string const& name) { knn::metric_distance_from(name); },
-              {"l1", "l2", "linf", "angular", "edit"});
-  number_option(*verb, "--radius", arguments->request.radius,
-                "Instead of k: all objects within a distance", {.least = 0});
-  arguments->add_filter_to(*verb,
-                           "The objects that may be found, by their numbers from 0, one a line");
-  std::vector<std::string> types{"auto"};
-  for (auto const& entry : knn::metric_index_types()) types.emplace_back(entry.name);
-  word_option(
-      *verb, "--index-type", arguments->index_type, types,
-      fmt::format("How objects are excluded without their distance: {}", fmt::join(types, ", ")));
-  number_option(*verb, "--bucket", arguments->bucket,
-                "Objects of a cluster (lc), of a leaf or node (trees); 0: what suits the type",
-                {0, std::size_t{1} << 31});
-  number_option(*verb, "--alpha", arguments->alpha,
-                "sss, sss-tree: pivots are at least so much of the largest distance apart");
-  word_option(*verb, "--letters", arguments->letters, {"code-points", "bytes"},
-              "What the letters of words are: code-points of UTF-8, or bytes");
+  arguments->add_sources_to(
+      *verb,
+      "Objects: vectors (.npy, .fvecs, .bvecs, .fbin, .u8bin, .i8bin or idx), or with --metric "
+      "edit words, one a line",
+      "Queries, in the same formats", "FILE");
+  add_search_options(*verb, *arguments);
   std::vector<std::string> schedules{"auto"};
   for (auto const& entry : knn::metric_schedules()) schedules.emplace_back(entry.name);
-  word_option(*verb, "--schedule", arguments->schedule, schedules,
-              fmt::format("How queries are given to threads, with the same answers: {}; auto: {}",
-                          fmt::join(schedules.begin() + 1, schedules.end(), ", "),
-                          knn::name_of(knn::metric_schedule::shared)));
-  number_option(*verb, "--split", arguments->split,
-                "So many indexes, each of a part of the collection, which all do every query",
-                {1, std::size_t{1} << 16});
+  word_option(
+      *verb, "--schedule NAME", arguments->schedule, schedules,
+      fmt::format("Distribution of the queries over threads, with equal results: {}; auto: {}",
+                  fmt::join(schedules.begin() + 1, schedules.end(), ", "),
+                  knn::name_of(knn::metric_schedule::shared)))
+      ->group(machine_group);
   arguments->over_ranks.add_to(*verb);
   auto const* const engine =
       engine_option(*verb, "--engine", arguments->engine, knn::metric_engines(),
-                    "How queries are done; auto: index, on GPUs what suits the index type");
+                    "Engine (auto: index, on GPUs the one that suits the index type)");
   for (auto const& [before, now] : {std::pair("brute", "brute-sort"), std::pair("lc", "lc-growing"),
                                     std::pair("sss", "sss-objects")})
     renamed_value(*verb, engine, before, "0.1.0", now);
-  verb->add_flag("--check-metric", arguments->check_metric,
-                 fmt::format("Look among {} random triples of objects for a distance that breaks "
-                             "the triangle inequality",
-                             checked_triples));
-  arguments->add_outputs_to(*verb, "Lines of query, rank, object, distance");
+  arguments->add_outputs_to(*verb, "Output file: lines of query, rank, object, distance");
+  usual_options(*verb, {"--collection", "--queries", "--metric", "--k", "--radius", "--index",
+                        "--index-type", "--out", "--run"});
 }
 
 }  // namespace rulerank::apps

@@ -1,5 +1,5 @@
-// One command from documents and queries to a decision: each step is a verb, whose line is shown,
-// and is passed over where its results are there already.
+// One command from documents and queries to a decision. Each step is a verb: its command line is
+// shown, and the step is skipped if its results exist.
 #include "apps/shared/arguments/text_arguments.hpp"
 #include "apps/shared/arguments/view_arguments.hpp"
 #include "apps/shared/options/options.hpp"
@@ -7,6 +7,7 @@
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
 #include "core/json_text.hpp"
+#include "core/named_values.hpp"
 #include "core/output_file.hpp"
 #include "core/random.hpp"
 #include "datasets/text_source.hpp"
@@ -30,8 +31,8 @@ namespace rulerank::inline v0::apps {
 namespace {
 
 constexpr std::size_t fewest_queries = 4;
-/// Documents of a query that are judged: those that come first in either ranking. They hold the
-/// first five of both.
+/// Number of judged documents per query: the top of the two rankings, which includes the first five
+/// of both.
 constexpr std::size_t judged_documents = 10;
 constexpr char const* measure = "NDCG@5";
 constexpr std::string_view utf8_mark = "\xef\xbb\xbf";
@@ -51,8 +52,8 @@ struct start_arguments {
 };
 
 struct step {
-  std::string what;                ///< for people
-  std::vector<std::string> files;  ///< in the folder; the step is done where all of them are there
+  std::string what;                ///< description
+  std::vector<std::string> files;  ///< in the folder; the step is done if all exist
   std::vector<std::string> line;   ///< the verb and its options
 };
 
@@ -65,7 +66,7 @@ bool is_done(start_arguments const& a, std::vector<std::string> const& files) {
       files, [&](std::string const& name) { return std::filesystem::exists(path_in(a, name)); });
 }
 
-/// Calls visit(option, key, value) for each option that a folder keeps under this key.
+/// Calls visit(option, key, value) for each option that a folder stores under this key.
 template <class Arguments, class Visit>
 void for_each_kept(Arguments& a, Visit const& visit) {
   visit("--collection", "documents", a.documents);
@@ -92,8 +93,8 @@ nlohmann::ordered_json settings_of(start_arguments a) {
   return settings;
 }
 
-/// Bytes and time of change of a file, or of all files of a folder. Throws `error` where there is
-/// none.
+/// The size and modification time of a file, or of all files of a folder. Throws `error` if there
+/// is none.
 nlohmann::ordered_json state_of(std::string const& path) {
   if (!std::filesystem::exists(path))
     throw error({path, 1, 1}, "found no file or folder of this name, expected texts");
@@ -113,7 +114,7 @@ nlohmann::ordered_json state_of(std::string const& path) {
 
 constexpr char const* expected_settings = "what rulerank start wrote";
 
-/// Takes what a folder was begun with; options that the line gives must not differ, but for the
+/// Restores the options that the folder was begun with; given options must be equal, except the
 /// guidelines. Throws `error` for texts that changed since.
 void take_kept(start_arguments& a, CLI::App const& verb, std::string const& path) {
   nlohmann::ordered_json const given = settings_of(a);
@@ -122,29 +123,28 @@ void take_kept(start_arguments& a, CLI::App const& verb, std::string const& path
   nlohmann::ordered_json states;
   std::string const guidelines = a.page.guidelines;
   try {
-    kept.emplace("encoding", "");  // folders of earlier versions have none
+    kept.emplace("encoding", "");  // absent in folders of earlier versions
     for_each_kept(a,
                   [&](char const*, char const* key, auto& value) { kept.at(key).get_to(value); });
     states = {kept.at("documents_state"), kept.at("queries_state")};
   } catch (nlohmann::json::exception const&) {
-    throw error({path, 1, 1}, fmt::format("found another object, expected {}", expected_settings));
+    throw error({path, 1, 1}, fmt::format("found different JSON, expected {}", expected_settings));
   }
   if (!guidelines.empty()) a.page.guidelines = guidelines;
   for_each_kept(a, [&](char const* option, char const* key, auto const&) {
     if (key != std::string_view("guidelines") && verb.count(option) > 0 &&
         given.at(key) != kept.at(key))
-      throw usage_error(
-          fmt::format("{} {}: {} was begun with {}, expected the same or another --dir", option,
-                      json_line_of(given.at(key)), a.dir, json_line_of(kept.at(key))));
+      throw usage_error(fmt::format(
+          "{} {}: {} was started with {}, expected the same value, or a different --dir", option,
+          json_line_of(given.at(key)), a.dir, json_line_of(kept.at(key))));
   });
   std::string const* const texts[] = {&a.documents, &a.queries};
   for (std::size_t t = 0; t < 2; ++t)
     if (states[t] != state_of(*texts[t]))
-      throw error(
-          {*texts[t], 1, 1},
-          fmt::format("found texts that changed since {} was begun, expected those of then; "
-                      "begin anew in another --dir",
-                      a.dir));
+      throw error({*texts[t], 1, 1},
+                  fmt::format("found texts that changed since {} was started, expected the same "
+                              "texts; start again with a different --dir",
+                              a.dir));
 }
 
 std::size_t words_of(datasets::text_document const& document) {
@@ -156,8 +156,8 @@ std::size_t words_of(datasets::text_document const& document) {
   return words;
 }
 
-/// Warns where DOCS and QUERIES are probably in the wrong order: the queries are more bytes, and
-/// half of them are longer than the longest document.
+/// Warns if DOCS and QUERIES are probably swapped: the queries have more bytes, and half of them
+/// are longer than the longest document.
 void warn_of_swapped(session& owner, start_arguments const& a, datasets::text_options reading,
                      features::pool_topics const& topics) {
   std::vector<std::size_t> lengths;
@@ -165,20 +165,20 @@ void warn_of_swapped(session& owner, start_arguments const& a, datasets::text_op
   auto const middle = lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2);
   std::ranges::nth_element(lengths, middle);
   std::size_t longest = 0;
-  reading.warn = {};  // what is left out is said when the documents become features
+  reading.warn = {};  // omissions are reported when documents become features
   try {
     datasets::read_documents(
         owner.ctx(), a.documents, value_named<datasets::text_format>(text_formats(false), a.format),
         [&](datasets::text_document&& one) { longest = std::max(longest, words_of(one)); },
         reading);
   } catch (error const&) {
-    return;  // the first step reads them, too, and says what is wrong
+    return;  // the first step reads them and reports the error
   }
   if (*middle > longest)
-    owner.warn(fmt::format(
-        "half of the queries ({}) have {} words or more, and no document ({}) has more than {}; "
-        "are they in the wrong order? expected rulerank start DOCS QUERIES",
-        a.queries, *middle, a.documents, longest));
+    owner.warn(
+        fmt::format("half of the queries ({}) have {} words or more, and no document ({}) has more "
+                    "than {}; check the order: rulerank start DOCS QUERIES",
+                    a.queries, *middle, a.documents, longest));
 }
 
 /// The text of a query on one line.
@@ -191,8 +191,8 @@ std::string line_of(datasets::text_document const& query) {
   return line + "\n";
 }
 
-/// Begins the folder: deals the queries, by --seed, to those whose documents are labelled and those
-/// that are judged, and keeps the options.
+/// Begins the folder: splits the queries by --seed into those with documents to label and those to
+/// judge, and stores the options.
 void begin_folder(session& owner, start_arguments const& a, std::string const& path) {
   if (a.documents.empty())
     throw usage_error(fmt::format(
@@ -221,11 +221,11 @@ void begin_folder(session& owner, start_arguments const& a, std::string const& p
   shuffle(std::span(order), engine);
   std::size_t const judged = std::min(a.judged_queries, count / 2);
   if (judged < a.judged_queries)
-    owner.say(fmt::format("{} of {} are judged, half of all", judged,
+    owner.say(fmt::format("{} of {} will be judged (half of them)", judged,
                           counted(count, "query", "queries")));
   std::sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(judged));
   std::sort(order.begin() + static_cast<std::ptrdiff_t>(judged), order.end());
-  // The mark says that these queries are UTF-8, whatever the encoding of the documents.
+  // The mark declares these queries as UTF-8, whatever the documents' encoding.
   std::string judge(a.encoding.empty() ? "" : utf8_mark), learn = judge;
   for (std::size_t i = 0; i < count; ++i)
     (i < judged ? judge : learn) += line_of(topics.texts[order[i]]);
@@ -290,7 +290,8 @@ std::vector<std::string> joined(std::vector<std::string> line,
   return line;
 }
 
-/// The documents of a pool in the folder, at most `most`; `most` where the pool is not made.
+/// The number of documents of a pool in the folder, at most `most`; `most` if the pool does not
+/// exist.
 std::size_t documents_in(start_arguments const& a, char const* pool, std::size_t most) {
   std::string const path = path_in(a, pool);
   if (!std::filesystem::is_regular_file(path)) return most;
@@ -298,7 +299,7 @@ std::size_t documents_in(start_arguments const& a, char const* pool, std::size_t
   return std::min(most, static_cast<std::size_t>(std::ranges::count(lines, '\n')));
 }
 
-/// The steps, as far as the pools in the folder say how many documents they have.
+/// The steps, as far as existing pools determine their numbers of documents.
 std::vector<step> steps_of(start_arguments const& a) {
   step_lines const of(a);
   auto const in = [&](char const* name) { return of.in(name); };
@@ -321,26 +322,26 @@ std::vector<step> steps_of(start_arguments const& a) {
       {"write the card as a page",
        {"card.html"},
        {"inspect", in("ranking.model"), "--format", "html", "--out", in("card.html")}},
-      {"compute the features of the queries that are judged",
+      {"compute the features of the queries to judge",
        {"candidates.run", "judge-pool.txt"},
        joined(of.features("judge-queries.tsv", "judge-pool.txt"),
               {"--candidates", candidates, "--candidates-out", in("candidates.run")})},
-      {"rank them by the card",
+      {"rank their documents by the card",
        {"card.scores", "card.run"},
        {"rank", "--model", in("ranking.model"), "--test", in("judge-pool.txt"), "--out",
         in("card.scores"), "--run", in("card.run")}},
-      {"find the documents that come first in the search or by the card",
+      {"find the documents that the search or the card ranks first",
        {"to-judge.run"},
        {"fuse", "--run", in("card.run"), in("candidates.run"), "--method", "combmax", "--norm",
         "borda", "--depth", std::to_string(judged_documents), "--out", in("to-judge.run")}},
       {"compute their features",
        {"to-judge.txt"},
        joined(of.features("judge-queries.tsv", "to-judge.txt"), {"--run", in("to-judge.run")})},
-      {"judge them in a browser",
+      {"judge these documents in a browser",
        {"judged.txt"},
        joined(of.label("to-judge.txt", "judge-queries.tsv", "judgments.tsv", "judged.txt"),
               {"--whole-queries", "--max-documents", std::to_string(judgments)})},
-      {"rank what was judged",
+      {"rank the judged documents",
        {"judged.scores"},
        {"rank", "--model", in("ranking.model"), "--test", in("judged.txt"), "--out",
         in("judged.scores")}},
@@ -352,7 +353,7 @@ std::vector<step> steps_of(start_arguments const& a) {
   };
 }
 
-/// The options of the line that every verb has.
+/// The common options of the command line.
 std::vector<std::string> common_options(run_options const& run) {
   std::vector<std::string> words;
   if (run.device != "auto") words.insert(words.end(), {"--device", run.device});
@@ -362,7 +363,7 @@ std::vector<std::string> common_options(run_options const& run) {
   return words;
 }
 
-/// Whether the verb did what it was to do; else the program ends with its code.
+/// Whether the verb succeeded; otherwise the program ends with its exit code.
 bool run_step(session& owner, std::vector<std::string> line) {
   line = joined(std::move(line), common_options(owner.run));
   owner.say("$ " + shell_line(line));
@@ -423,21 +424,21 @@ void say_decision(session& owner, start_arguments const& a, decision const& made
       fmt::format("{} over {}: card {:.4f}, BM25 {:.4f}, p = {:.3f} (paired t)\n", measure,
                   counted(made.queries, "query", "queries"), made.card, made.bm25, made.p);
   if (made.card == 0 && made.bm25 == 0)
-    text += "Undecided: no document that was judged is relevant.\n";
+    text += "Undecided: no judged document is relevant.\n";
   else if (made.p >= .05)
     text +=
-        "Undecided: the difference is not significant. To judge more queries, begin anew with a "
-        "larger --judged-queries in another --dir.\n";
+        "Undecided: the difference is not significant. To judge more queries, start again with a "
+        "larger --judged-queries and a different --dir.\n";
   else if (made.card > made.bm25)
     text += "Deploy: the card ranks better than BM25.\n";
   else
     text += "Keep BM25: it ranks better than the card.\n";
   std::string const model = path_in(a, "ranking.model");
   text += fmt::format("The card on one page: {}\n", path_in(a, "card.html"));
-  text += fmt::format("Why a document ranks where it does: {}\n",
+  text += fmt::format("To see why a document ranks where it does: {}\n",
                       shell_line({"explain", "--model", model, "--test", path_in(a, "judged.txt"),
                                   "--qid", first_judged_query(a), "--rank", "1", "--by-feature"}));
-  text += fmt::format("Rank documents for any query: {}\n", shell_line(step_lines(a).query()));
+  text += fmt::format("To rank documents for any query: {}\n", shell_line(step_lines(a).query()));
   write_file("-", text);
 }
 
@@ -445,14 +446,14 @@ void start(session& owner, start_arguments& a, CLI::App const& verb) {
   labelling::listen_address const address = labelling::listen_address_from(a.listen);
   folder_lock const lock = owner.hold(a.dir);
   std::string const settings = path_in(a, "start.json");
-  // Until its pool is made, a folder may begin anew with other texts or options.
+  // Until its pool exists, a folder may be begun again with other texts or options.
   bool const is_begun = std::filesystem::exists(settings) &&
                         (std::filesystem::exists(path_in(a, "pool.txt")) || a.documents.empty());
   if (is_begun)
     take_kept(a, verb, settings);
   else
     begin_folder(owner, a, settings);
-  // An address that is not free would stop a later step.
+  // An address in use would make a later step fail.
   if (!is_done(a, {"labelled.txt", "judged.txt"})) labelling::http_server const probe(address);
   std::size_t const count = steps_of(a).size();
   for (std::size_t i = 0; i < count; ++i) {
@@ -460,7 +461,7 @@ void start(session& owner, start_arguments& a, CLI::App const& verb) {
     if (is_done(a, steps[i].files)) continue;
     owner.say(fmt::format("step {} of {}: {}", i + 1, count, steps[i].what));
     if (!run_step(owner, steps[i].line)) {
-      owner.say(fmt::format("step {} of {} is not done; {} goes on from here", i + 1, count,
+      owner.say(fmt::format("step {} of {} is not finished; {} continues here", i + 1, count,
                             shell_line({"start", "--dir", a.dir})));
       return;
     }
@@ -472,29 +473,44 @@ void start(session& owner, start_arguments& a, CLI::App const& verb) {
 
 void add_start(CLI::App& program, session& owner) {
   auto const [verb, a] = add_verb<start_arguments>(
-      program, owner, "start",
-      "From documents and queries to a decision: label, fit, judge, compare",
+      program, owner, "start", "Label, fit, judge and compare: from documents to a decision",
       "rulerank start docs.jsonl queries.tsv --dir ranking\n"
-      "Goes on from where it stands when it is called again: rulerank start --dir ranking",
+      "rulerank start --dir ranking\n"
+      "  continues an interrupted run",
       start);
-  path_option(verb, "--collection,DOCS FILE|FOLDER", a.documents,
-              "Documents: JSON lines, TSV, CSV, TREC's or SMART's form, a folder");
-  path_option(verb, "--topics,QUERIES FILE|FOLDER", a.queries, "Queries, in a form of documents");
-  path_option(verb, "--dir D", a.dir, "Folder of the pool, the labels, the model and the results");
-  number_option(verb, "--labels N", a.labels, "Documents to label before the card is fitted",
-                {1, 100'000});
-  number_option(verb, "--judged-queries N", a.judged_queries,
-                "Queries that are held out, whose first 10 documents are judged; half of the "
-                "queries at most",
-                {2, 10'000});
-  number_option(verb, "--candidates N", a.candidates, "Documents of a query, at most", {2});
-  number_option(verb, "--max-label N", a.max_label, "The largest label", {1, 1'000});
+  {
+    help_group const group(verb, input_group);
+    path_option(verb, "--collection,DOCS FILE|FOLDER", a.documents,
+                "Documents: JSON lines, TSV, CSV, TREC's or SMART's form, or a folder");
+    path_option(verb, "--topics,QUERIES FILE|FOLDER", a.queries,
+                "Queries, 4 or more, in the same formats");
+  }
+  path_option(verb, "--dir D", a.dir, "Folder for the pool, the labels, the model and the results")
+      ->group(output_group);
+  {
+    help_group const group(verb, "Labels");
+    number_option(verb, "--labels N", a.labels,
+                  "Number of documents to label before the card is fitted", {1, 100'000});
+    number_option(verb, "--judged-queries N", a.judged_queries,
+                  "Number of queries to hold out, 2 or more, half of all at most; their first 10 "
+                  "documents are judged",
+                  {2, 10'000});
+    number_option(verb, "--candidates N", a.candidates, "Most documents of a query, 2 or more",
+                  {2});
+    number_option(verb, "--max-label N", a.max_label, "Largest label, 1 to 1000", {1, 1'000});
+  }
   a.page.add_to(verb);
   value_option(verb, "--listen ADDRESS:PORT", a.listen,
-               "Address and port of the label page; port 0: any that is free");
-  word_option(verb, "--collection-format", a.format, text_formats(false), "Form of the documents");
+               "Address and port of the label page; port 0: any free port")
+      ->group("What labellers see");
+  help_group const group(verb, input_format_group);
+  word_option(verb, "--collection-format NAME", a.format, text_formats(false),
+              "Format of documents and queries: " +
+                  list_of_names(text_formats(false), name_list::alternatives));
   add_fields_to(verb, a.text_fields, a.query_fields, a.id_field, a.encoding);
-  add_stemmer_to(verb, a.stemmer, "The words' language; none: no stems");
+  add_stemmer_to(verb, a.stemmer, stemmer_help);
+  usual_options(verb, {"--collection", "--topics", "--dir", "--labels", "--judged-queries",
+                       "--max-label", "--label-names", "--listen", "--stemmer"});
 }
 
 }  // namespace rulerank::apps

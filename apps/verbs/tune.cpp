@@ -44,7 +44,7 @@ struct tune_verb_arguments {
   ranker_arguments ranker;
 };
 
-/// SHA-256 of all that a candidate's values depend on.
+/// SHA-256 over all inputs of a candidate's values.
 std::string fingerprint_of(session const& owner, tune_verb_arguments const& a,
                            eval::profile const& rules) {
   nlohmann::ordered_json json{{"version", version}, {"commit", commit()}};
@@ -64,13 +64,14 @@ std::string fingerprint_of(session const& owner, tune_verb_arguments const& a,
   return sha256_hex(json.dump());
 }
 
-/// The options as the library has them.
+/// The options in the library's types.
 struct tune_plan {
   eval::table_format format;
   tuning::search_options search;
   tuning::search_space search_space;
-  datasets::discretizer_options discretizer;          ///< its method and bins are searched for
-  std::shared_ptr<datasets::discretizer const> cuts;  ///< given: they are not
+  datasets::discretizer_options discretizer;          ///< method and bins are searched
+  std::shared_ptr<datasets::discretizer const> cuts;  ///< given cuts: method and bins are not
+                                                      ///< searched
   std::vector<eval::measure> measures;
   eval::profile rules;
   l2r::engine_options engine;
@@ -80,14 +81,14 @@ bool has_kind(tuning::search_space const& searched, std::string_view kind) {
   return std::ranges::find(searched.kinds, kind) != searched.kinds.end();
 }
 
-/// Names the defaults that a search of one kind is compared with; empty: the recommended members.
+/// The defaults that a search of one kind is compared with; empty: the recommended members.
 std::string own_defaults(tuning::search_space const& searched) {
   if (searched.kinds.size() > 1) return {};
   if (searched.kinds.front() == "rules") return "defaults for rules";
   return searched.kinds.front() == "card" ? "defaults for cards" : "";
 }
 
-/// Refuses wrong words before anything else; reads the cuts that are given.
+/// Validates keywords first; then reads given cuts.
 tune_plan plan_of(session& owner, tune_verb_arguments const& a) {
   tune_plan plan;
   plan.format = owner.run.json ? eval::table_format::json : eval::table_format_from(a.format);
@@ -109,18 +110,18 @@ tune_plan plan_of(session& owner, tune_verb_arguments const& a) {
     plan.search_space.card_bins = plan.search_space.bins;
   }
   if (!has_kind(plan.search_space, "rules"))
-    a.ranker.expect_no_engine(fmt::format("found without rules among --kinds ({})", a.tuned.kinds));
+    a.ranker.expect_no_engine(fmt::format("needs rules among --kinds ({})", a.tuned.kinds));
   return plan;
 }
 
-/// What tuning is compared with.
+/// The models that tuning is compared with.
 struct comparisons {
-  std::vector<tuning::candidate> defaults;  ///< are kept where it gained nothing over them
-  std::vector<tuning::candidate> fit;       ///< what fit gives, where these are not the defaults
+  std::vector<tuning::candidate> defaults;  ///< kept if tuning gained nothing over them
+  std::vector<tuning::candidate> fit;       ///< fit's choice, if not the defaults
   std::string fit_words;
 };
 
-/// Takes from the command line the options that are not searched for.
+/// Sets the options that are not searched from the command line.
 void complete(tune_plan const& plan, tuning::candidate& one) {
   if (one.linear) {
     one.linear->missing = plan.discretizer.missing;
@@ -138,7 +139,7 @@ void complete(tune_plan const& plan, tuning::candidate& one) {
   if (plan.cuts) one.cuts = {plan.cuts->options.method, plan.cuts->options.bins, {}};
 }
 
-/// The defaults are the program's where all candidates are rules or all are cards, else the
+/// The defaults are the program's if all candidates are rules or all are cards, else the
 /// recommended members for these training documents.
 comparisons comparisons_of(session& owner, tune_verb_arguments const& a, tune_plan const& plan,
                            datasets::dataset const& train) {
@@ -167,7 +168,7 @@ comparisons comparisons_of(session& owner, tune_verb_arguments const& a, tune_pl
 tuning::prepared prepare(session& owner, tune_plan const& plan, datasets::dataset const& train,
                          datasets::dataset const& vali, tuning::cuts const& by) {
   auto const timer = owner.stage("discretize");
-  context const alone = without_processes(owner.ctx());  // in a trial of this rank
+  context const alone = without_processes(owner.ctx());  // within a trial of this rank
   datasets::discretizer_options wanted = plan.discretizer;
   wanted.method = by.method;
   wanted.bins = by.bins;
@@ -180,7 +181,7 @@ tuning::prepared prepare(session& owner, tune_plan const& plan, datasets::datase
   return items;
 }
 
-/// What fit gives, beside what was chosen; null where it is the defaults.
+/// fit's result next to the choice; null if it is the defaults.
 nlohmann::ordered_json fit_json(tuning::tuner const& tuner, tuning::search_result const& result,
                                 std::vector<eval::measure> const& measures) {
   if (!result.beside) return nullptr;
@@ -200,7 +201,7 @@ void write_results(session& owner, tune_verb_arguments const& a, eval::table_for
                    nlohmann::ordered_json const& fit) {
   owner.meet();
   if (!owner.ranks().is_first()) return;
-  std::vector<output_file> written;  // appear together, so that a fault leaves none of them
+  std::vector<output_file> written;  // committed together: all files or none
   if (!a.trials.empty())
     written.emplace_back(a.trials).write(eval::render(table, eval::table_format::tsv));
   if (!a.out.empty()) written.emplace_back(a.out).write(json_text_of(best));
@@ -220,28 +221,28 @@ std::string interval_text(tuning::against_defaults const& of, eval::measure cons
                      of.gain.high);
 }
 
-/// One line: what tuning brought on the queries that it chose by.
+/// One line: the gain of tuning on the queries that it chose by.
 std::string gain_text(tuning::against_defaults const& of, eval::measure const& by,
                       std::string_view defaults) {
   std::string const gain = interval_text(of, by);
   std::string const queries = counted(of.queries, "query", "queries");
   if (of.kept)
     return fmt::format(
-        "tuning gained nothing over the {}, which are kept: {} on the {} that it chose by",
+        "tuning gained nothing over the {}, which are kept: {} on the {} of the validation set",
         defaults, gain, queries);
-  return fmt::format("tuning gained {} over the {}, on the {} that it chose by: {}", gain, defaults,
-                     queries, of.gain.low > 0 ? "significant" : "not significant");
+  return fmt::format("tuning gained {} over the {} on the {} of the validation set: {}", gain,
+                     defaults, queries, of.gain.low > 0 ? "significant" : "not significant");
 }
 
-/// One line: what the chosen rules or cards have more than what fit gives without settings.
+/// One line: the difference between the chosen rules or cards and fit without settings.
 std::string beside_fit_text(tuning::against_defaults const& of, eval::measure const& by,
                             std::string const& members) {
   std::string const whole =
-      fmt::format("beside the recommended members ({}): {}", members, interval_text(of, by));
+      fmt::format("difference to the recommended members ({}): {}", members, interval_text(of, by));
   if (of.kept)
     return whole +
-           "; they are at least as good on these queries: fit --members recommended, or tune "
-           "--kinds rules,scorecard,linear";
+           "; the recommended members are at least as good on these queries: use fit --members "
+           "recommended, or tune --kinds rules,scorecard,linear";
   return fmt::format("{}, {}", whole, of.gain.low > 0 ? "significant" : "not significant");
 }
 
@@ -275,7 +276,7 @@ void tune(session& owner, tune_verb_arguments const& a) {
   tuning::trials_file trials(tuner, has_file ? a.resume : "",
                              has_file ? fingerprint_of(owner, a, plan.rules) : "");
   if (trials.found() > 0)
-    owner.say(fmt::format("{}: {} tried by an earlier run", a.resume,
+    owner.say(fmt::format("{}: kept {} that an earlier run tried", a.resume,
                           counted(trials.found(), "candidate")));
   tuning::search_result result;
   {
@@ -302,28 +303,37 @@ void tune(session& owner, tune_verb_arguments const& a) {
 
 void add_tune(CLI::App& program, session& owner) {
   auto const [verb, a] = add_verb<tune_verb_arguments>(
-      program, owner, "tune", "Choose how to rank on a validation set",
+      program, owner, "tune", "Choose settings of the ranker on a validation set",
       "rulerank tune --train Fold1/train.txt --vali Fold1/vali.txt --metrics MAP --out best.json\n"
-      "tries ways to cut features and to score by successive halving; then\n"
+      "  tries bins of features and scores of rules by successive halving; use the result by\n"
       "rulerank rank --train Fold1/train.txt --test Fold1/test.txt --settings best.json",
       tune);
   runs_over_ranks(verb);
-  path_option(verb, "--train,TRAIN", a.train, "Training documents (SVMlight, CSV or TSV)")
-      ->required();
-  path_option(verb, "--vali", a.vali, "Validation documents: what is chosen ranks these best")
-      ->required();
-  renamed_option(verb, "--metric", "0.1.0",
-                 measures_option(verb, "--metrics M,...", a.metrics,
-                                 "As evaluate's; more of them are shown, "
-                                 "the first decides"));
-  add_profile(verb, a.profile);
-  path_option(verb, "--out S.json", a.out,
-              "The best settings, for --settings of rank, fit and experiment");
-  path_option(verb, "--trials T.tsv", a.trials, "What was tried, as TSV");
-  path_option(verb, "--resume STATE", a.resume,
-              "Keeps what was tried, to go on after an interruption or with a larger budget");
-  word_option(verb, "--format", a.format, {"table", "tsv", "json", "markdown", "latex"},
-              "What goes to standard output");
+  {
+    help_group const group(verb, input_group);
+    path_option(verb, "--train,TRAIN", a.train, "Training documents (SVMlight, CSV or TSV)")
+        ->required();
+    path_option(verb, "--vali", a.vali, "Validation documents, which the chosen settings rank best")
+        ->required();
+  }
+  {
+    help_group const group(verb, "Measures");
+    renamed_option(verb, "--metric", "0.1.0",
+                   measures_option(verb, "--metrics M,...", a.metrics,
+                                   "Measures, as in evaluate; the first one decides"));
+    add_profile(verb, a.profile);
+  }
+  {
+    help_group const group(verb, output_group);
+    path_option(verb, "--out S.json", a.out,
+                "Output file of the best settings, for --settings of rank, fit and experiment");
+    path_option(verb, "--trials T.tsv", a.trials, "Output table of all trials");
+    path_option(verb, "--resume STATE", a.resume,
+                "File that keeps the trials; the next run continues from it, also with a larger "
+                "budget");
+    word_option(verb, "--format", a.format, {"table", "tsv", "json", "markdown", "latex"},
+                "Format of standard output");
+  }
   a.tuned.add_to(verb, tune_arguments::searched::everything);
   a.ranker.add_engine_to(verb);
   a.discretizer.add_to(verb);
@@ -334,6 +344,8 @@ void add_tune(CLI::App& program, session& owner) {
   verb.get_option("--norm")->excludes(verb.get_option("--try-norm"));
   a.reading.add_to(verb);
   a.reading.add_drop_unjudged_to(verb);
+  usual_options(verb, {"--train", "--vali", "--metrics", "--kinds", "--budget", "--search",
+                       "--combine", "--out", "--trials", "--resume"});
 }
 
 }  // namespace rulerank::apps

@@ -21,7 +21,7 @@
 namespace rulerank::inline v0::apps {
 namespace {
 
-/// Texts that become vectors of the space: where they stand and what is written of them.
+/// Texts to convert to vectors of the space: the paths of input and outputs.
 struct vector_files {
   std::string in, out, ids;
 };
@@ -35,12 +35,12 @@ struct vectors_arguments {
   text_arguments text;
 };
 
-/// Throws `usage_error` for a file that does not hold such values.
+/// Throws `usage_error` for a file format that cannot hold such values.
 void expect_form(char const* option, std::string const& path, bool doubles) {
   if (path.empty() || path.ends_with(".npy") ||
       (!doubles && (path.ends_with(".fvecs") || path.ends_with(".fbin"))))
     return;
-  throw usage_error(fmt::format("{}: found {}, expected a file in .npy{}", option, path,
+  throw usage_error(fmt::format("{}: found {}, expected a name that ends with .npy{}", option, path,
                                 doubles ? " for f64" : ", .fvecs or .fbin"));
 }
 
@@ -51,10 +51,10 @@ void check_usage(vectors_arguments const& arguments, CLI::App const& verb) {
         std::tuple{"--fold-in", "--fold-in-out", "--fold-in-ids-out"}}) {
     bool const given = verb.count(input) > 0;
     if (given && verb.count(output) == 0)
-      throw usage_error(fmt::format("{} without {}", input, output));
+      throw usage_error(fmt::format("{} needs {}", input, output));
     for (char const* const name : {output, ids})
       if (!given && verb.count(name) > 0)
-        throw usage_error(fmt::format("{} without {}", name, input));
+        throw usage_error(fmt::format("{} needs {}", name, input));
   }
   bool const doubles = arguments.element == "f64";
   expect_form("--out", arguments.collection.out, doubles);
@@ -62,7 +62,7 @@ void check_usage(vectors_arguments const& arguments, CLI::App const& verb) {
   expect_form("--fold-in-out", arguments.more.out, doubles);
   if (arguments.text.weights != "bm25")
     for (char const* const name : {"--k1", "--b"})
-      if (verb.count(name) > 0) throw usage_error(fmt::format("{} without --weights bm25", name));
+      if (verb.count(name) > 0) throw usage_error(fmt::format("{} needs --weights bm25", name));
 }
 
 void name_files(session& owner, vectors_arguments const& arguments) {
@@ -95,12 +95,12 @@ std::vector<datasets::text_document> read(session& owner, std::string const& pat
 /// A line of a file of ids.
 std::string id_line(std::string_view id) {
   if (id.find_first_of("\r\n") != id.npos)
-    throw usage_error(fmt::format("found the id '{}', expected no line break where ids are lines",
-                                  printable(id)));
+    throw usage_error(
+        fmt::format("found the id '{}', expected an id without line breaks", printable(id)));
   return fmt::format("{}\n", id);
 }
 
-/// Adds the files of some vectors and their ids, complete but for their commits.
+/// Writes vectors and their ids to files, without committing them.
 void write(session& owner, vectors_arguments const& arguments, vector_files const& to,
            datasets::vectors const& rows, std::string const& ids,
            std::vector<output_file>& written) {
@@ -126,7 +126,7 @@ std::string ids_of(knn::text_index const& index) {
   return ids;
 }
 
-/// Vectors of the space, of whatever is to be written.
+/// Writes the vectors of all requested texts.
 void write_all(session& owner, vectors_arguments const& arguments, knn::text_index const& index,
                knn::latent_space const& space, std::vector<datasets::text_document> const& topics,
                std::vector<datasets::text_document> const& more) {
@@ -134,7 +134,7 @@ void write_all(session& owner, vectors_arguments const& arguments, knn::text_ind
   auto const timer = owner.stage("fold in");
   std::string const ids = arguments.collection.ids.empty() ? std::string() : ids_of(index);
   auto const documents = space.fold_in(ctx, index.index().documents());
-  std::vector<output_file> written;  // appear together, so that a fault leaves none of them
+  std::vector<output_file> written;  // committed together: all files or none
   if (!topics.empty())
     write(owner, arguments, arguments.topics, space.fold_in(ctx, index.queries(ctx, topics)),
           ids_of(topics), written);
@@ -175,7 +175,7 @@ void make_vectors(session& owner, vectors_arguments const& arguments, CLI::App c
                                  {"smallest_singular_value", space.singular_values().back()},
                                  {"products", space.products()}};
   for (auto const& [key, value] : summary.items()) owner.note(key, value);
-  owner.say(fmt::format("{} and {} as vectors of {}, in {}",
+  owner.say(fmt::format("wrote {} and {} as vectors of {} to {}",
                         counted(index.ids().size(), "document"), counted(topics.size(), "topic"),
                         counted(space.dimensions(), "dimension"), arguments.collection.out));
   if (owner.prints_json()) {
@@ -185,12 +185,16 @@ void make_vectors(session& owner, vectors_arguments const& arguments, CLI::App c
 }
 
 void add_files(CLI::App& verb, vector_files& files, std::string const& input,
-               std::string const& output, std::string const& ids, std::string const& what,
-               bool required) {
-  auto* const in = path_option(verb, input, files.in, what)->type_name("FILE|FOLDER|-");
-  auto* const out =
-      path_option(verb, output, files.out, "Their vectors, in .npy, .fvecs or .fbin, a row each");
-  path_option(verb, ids, files.ids, "Their ids in the order of the rows, one a line");
+               std::string const& output, std::string const& ids, std::string const& name,
+               std::string const& what, bool required) {
+  auto* const in = path_option(verb, input + " FILE|FOLDER|-", files.in, what)->group(input_group);
+  help_group const group(verb, output_group);
+  auto* const out = path_option(
+      verb, output, files.out,
+      fmt::format("Output file of the {}' vectors, a row each: .npy, .fvecs or .fbin", name));
+  path_option(
+      verb, ids, files.ids,
+      fmt::format("Output file of the {}' ids, one a line, in the order of the rows", name));
   if (!required) return;
   in->required();
   out->required();
@@ -200,23 +204,30 @@ void add_files(CLI::App& verb, vector_files& files, std::string const& input,
 
 void add_vectors(CLI::App& program, session& owner) {
   auto const [verb, a] = add_verb<vectors_arguments>(
-      program, owner, "vectors", "Latent semantic vectors of documents and topics",
+      program, owner, "vectors", "Compute latent semantic vectors of documents and topics",
       "rulerank vectors --collection docs.tsv --out docs.npy --topics topics.tsv --topics-out "
-      "topics.npy\nsearch dense --metric cosine then finds the documents nearest to the topics",
+      "topics.npy\n"
+      "rulerank search dense --metric cosine --collection docs.npy --queries topics.npy\n"
+      "  finds the documents that are nearest to the topics",
       make_vectors);
   a.text.smart = "ltc.ltc";
-  add_files(verb, a.collection, "--collection,DOCS", "--out", "--ids-out",
-            "Documents: TSV, JSON lines, TREC's or SMART's form, a folder; - is standard input",
+  add_files(verb, a.collection, "--collection,DOCS", "--out", "--ids-out", "documents",
+            "Documents: TSV, JSON lines, TREC's or SMART's form, or a folder; - is standard input",
             true);
-  add_files(verb, a.topics, "--topics", "--topics-out", "--topic-ids-out",
-            "Topics, in a form of documents, weighed as queries", false);
-  add_files(verb, a.more, "--fold-in", "--fold-in-out", "--fold-in-ids-out",
-            "Further documents, which do not shape the space", false);
-  number_option(verb, "--dimensions", a.dimensions, "Of the space",
-                {1, knn::latent_space::most_dimensions});
-  word_option(verb, "--element", a.element, {"f32", "f64"}, "What a value is; f64 in .npy alone");
+  add_files(verb, a.topics, "--topics", "--topics-out", "--topic-ids-out", "topics",
+            "Topics (queries), in the same formats", false);
+  add_files(verb, a.more, "--fold-in", "--fold-in-out", "--fold-in-ids-out", "further documents",
+            "Further documents, which do not change the space", false);
+  {
+    help_group const group(verb, "Space");
+    number_option(verb, "--dimensions", a.dimensions, "Dimensions of the space, 1 to 2048",
+                  {1, knn::latent_space::most_dimensions});
+    word_option(verb, "--element", a.element, {"f32", "f64"}, "Type of a value; f64 only in .npy");
+  }
   a.text.add_reading_to(verb);
   a.text.add_index_to(verb);
+  usual_options(verb, {"--collection", "--out", "--ids-out", "--topics", "--topics-out",
+                       "--dimensions", "--collection-format", "--stemmer"});
 }
 
 }  // namespace rulerank::apps

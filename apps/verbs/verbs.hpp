@@ -3,8 +3,8 @@
 #include "apps/shared/options/options.hpp"
 #include "apps/shared/session/session.hpp"
 
-// Each verb is one file, apps/verbs/NAME.cpp, with one function, which adds the verb and its
-// options. It is as long as the list of options is.
+// Each verb has one file, apps/verbs/NAME.cpp, with one function that adds the verb and its
+// options; its length follows from the list of options.
 namespace rulerank::inline v0::apps {
 
 void add_completion(CLI::App& program, session& owner);

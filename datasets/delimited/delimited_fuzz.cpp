@@ -1,5 +1,6 @@
-// Fuzz target (core/fuzzing.cpp): whatever the bytes, every cut of a CSV text and a stream of it
-// give the same documents or say the same; documents written are read back as they were.
+// Fuzz target (core/fuzzing.cpp): for any bytes, every division of a CSV text into chunks and a
+// stream of it give the same documents or the same error; written documents are read back
+// unchanged.
 
 #include "core/fuzzing.hpp"
 #include "core/output_file.hpp"
@@ -25,7 +26,7 @@ using namespace rulerank::fuzzing;
 using namespace rulerank::datasets;
 using namespace rulerank::datasets::fuzzing;
 
-/// `warned`: that something was left out, which a stream cannot.
+/// `warned`: whether something was skipped, which a stream does not support.
 outcome parse(std::string const& text, read_options const& options, int threads,
               std::size_t chunk_bytes, bool& warned) {
   context ctx;
@@ -37,7 +38,7 @@ outcome parse(std::string const& text, read_options const& options, int threads,
   });
 }
 
-/// Written and read again, only lines and line numbers may differ.
+/// After writing and reading, only lines and line numbers may differ.
 void require_written(dataset const& data, read_options const& options) {
   static std::string const path =
       (std::filesystem::temp_directory_path() / fmt::format("delimited_fuzz.{}.csv", ::getpid()))
@@ -66,7 +67,7 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* bytes, std::size_t siz
   options.fractional_labels = (bytes[0] & 8) != 0;
   options.optional_labels = (bytes[0] & 16) != 0;
   std::string const text(reinterpret_cast<char const*>(bytes) + 2, size - 2);
-  // A stream and a file would decompress it.
+  // A stream and a file would be decompressed.
   if (make_decompressor(std::string_view(text).substr(0, magic_size)) != nullptr) return 0;
   bool warned = false;
   outcome const whole = parse(text, options, 1, text.size() + 1, warned);

@@ -43,7 +43,7 @@ std::string content_of(std::string const& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// Whether two data sets say the same of their documents.
+/// Compares the documents of two data sets.
 void expect_same_documents(dataset const& a, dataset const& b, std::string const& what) {
   EXPECT_EQ(a.labels, b.labels) << what;
   EXPECT_EQ(a.fractional_labels, b.fractional_labels) << what;
@@ -82,8 +82,8 @@ TEST(delimited, passes_over_an_index_and_words) {
   EXPECT_TRUE(std::isnan(data.entries.at(0).value));
   EXPECT_EQ(data.entries.at(1).value, 1);
   EXPECT_EQ(warnings, (std::vector<std::string>{
-                          "f.csv: passed over the first column, which has no name",
-                          "f.csv: passed over the column query, whose values are not numbers"}));
+                          "f.csv: left out the first column, which has no name",
+                          "f.csv: left out the column query, whose values are not numbers"}));
   data = read("Unnamed: 0,rel,q,a,b\n0,1,x,1,n\n1,0,x,2,m\n",
               {.label_column = "rel", .qid_column = "q", .skip_columns = {"b"}});
   EXPECT_EQ(data.labels, (std::vector<std::int32_t>{1, 0}));
@@ -114,12 +114,12 @@ TEST(delimited, reads_columns_of_usual_names) {
   EXPECT_EQ(data.label_column, "relevance");
   ASSERT_EQ(data.queries.size(), 2U);
   EXPECT_EQ(data.queries[1].qid, "8");
-  EXPECT_EQ(
-      warnings,
-      (std::vector<std::string>{
-          "f: read the column relevance as label", "f: read the column Query ID as qid",
-          "f: passed over the column index, an index of pandas; another name makes it a feature",
-          "f: passed over the column query, whose values are not numbers"}));
+  EXPECT_EQ(warnings,
+            (std::vector<std::string>{
+                "f: read the column relevance as label", "f: read the column Query ID as qid",
+                "f: left out the column index, which is an index of pandas; rename it to make it a "
+                "feature",
+                "f: left out the column query, whose values are not numbers"}));
   EXPECT_EQ(read("label,group_id,a\n1,7,1\n").queries.at(0).qid, "7");
   EXPECT_EQ(read("Label,QID,DocID,a,index,level_0,Unnamed: 0.1\n1,7,d,1,2,3,4\n").names,
             (feature_names{{1, "a"}}));
@@ -143,7 +143,7 @@ TEST(delimited, reads_columns_of_usual_names) {
       fault("label,qid,id,a,product_id\n1,7,1,3,2\n"),
       "f:1:16: found the columns id and product_id, expected --skip-columns with one of them");
   EXPECT_EQ(fault("label,qid,a\nTRUE,7,1\n"),
-            "f:2:1: label \"TRUE\", expected a number: 1 for TRUE and 0 for FALSE");
+            "f:2:1: label \"TRUE\" is not a number, expected 1 for TRUE and 0 for FALSE");
   EXPECT_EQ(fault("label,query_id,a,topic_id\n1,7,1,3\n"),
             "f:1:18: found the columns query_id and topic_id, expected --qid-column query_id or "
             "--qid-column topic_id, or --skip-columns with one of them");
@@ -169,9 +169,10 @@ TEST(delimited, reads_texts_of_queries_as_ids) {
   EXPECT_EQ(data.queries[0].size(), 2U);
   EXPECT_EQ(data.queries[1].qid, "a%20\"b\"%0Ac");
   EXPECT_EQ(data.queries[2].qid, "50%");
-  EXPECT_EQ(warnings, (std::vector<std::string>{
-                          "f.csv: read the column query as qid",
-                          "f.csv: ids of queries have %20 for a blank, as blue%20shoes"}));
+  EXPECT_EQ(warnings,
+            (std::vector<std::string>{
+                "f.csv: read the column query as qid",
+                "f.csv: wrote %20 for each blank in ids of queries, such as blue%20shoes"}));
   EXPECT_EQ(read("label,qid,a\n2,blue%20shoes,1\n").queries.at(0).qid, "blue%20shoes");
   EXPECT_EQ(warnings, std::vector<std::string>{});
   std::string_view const alone = "label,query,a\n2,,1\n";
@@ -213,7 +214,7 @@ TEST(delimited, reads_what_the_columns_say) {
 struct odd_file {
   char const* name;
   std::string text;
-  std::string expected;  ///< how the error begins, or "OK"
+  std::string expected;  ///< the beginning of the error, or "OK"
   read_options options{};
 };
 
@@ -231,7 +232,7 @@ std::vector<odd_file> odd_files() {
   regroup.regroup = true;
   zero_based.zero_based = true;
   return {
-      // Odd, and valid.
+      // Unusual but valid.
       {"plain", "label,qid,a\n1,1,0.5\n0,1,2\n", "OK"},
       {"no line end at the end", "label,qid,a\n1,1,0.5", "OK"},
       {"CRLF", "label,qid,a\r\n1,1,0.5\r\n", "OK"},
@@ -256,30 +257,32 @@ std::vector<odd_file> odd_files() {
       {"feature 0 where it is allowed", "label,qid,0\n1,1,2\n", "OK", zero_based},
       {"a title like another in case", "label,qid,a,A\n1,1,2,3\n", "OK"},
       {"titles in another case", "a,Label,QID,DocId\n2,1,1,1\n", "OK"},
-      // Broken: the header.
-      {"empty", "", "f:1:1: no documents found, expected a header and records"},
+      // Invalid headers.
+      {"empty", "", "f:1:1: found no documents, expected a header and records"},
       {"a blank header", "\nlabel,qid\n1,1\n", "f:1:1: a column without a name"},
       {"blank", " \n\n", "f:1:2: a column without a name"},
       {"a header alone", "label,qid,a\n",
-       "f:1:1: no documents found, expected a header and records"},
-      {"no column of labels", "qid,a\n1,2\n", "f:1:1: no column label found, expected one"},
+       "f:1:1: found no documents, expected a header and records"},
+      {"no column of labels", "qid,a\n1,2\n", "f:1:1: found no column label, expected one"},
       {"a column without a name", "label,qid,,a\n1,1,2,3\n", "f:1:11: a column without a name"},
-      {"a column twice", "label,qid,a,b,a\n1,1,2,3,4\n", "f:1:15: column \"a\" occurs twice"},
-      {"two qids", "label,qid,qid\n1,1,2\n", "f:1:11: column \"qid\" occurs twice"},
-      {"a number twice", "label,qid,1,01\n1,1,2,3\n", "f:1:13: feature 1 is listed twice"},
+      {"a column twice", "label,qid,a,b,a\n1,1,2,3,4\n", "f:1:15: found column \"a\" twice"},
+      {"two qids", "label,qid,qid\n1,1,2\n", "f:1:11: found column \"qid\" twice"},
+      {"a number twice", "label,qid,1,01\n1,1,2,3\n", "f:1:13: found feature 1 twice"},
       {"names and numbers", "label,qid,a,2\n1,1,2,3\n",
-       "f:1:13: a feature by number, expected a name as the features before have"},
-      {"feature 0", "label,qid,0\n1,1,2\n", "f:1:11: feature 0, expected 1 or more"},
+       "f:1:13: found a feature by number, expected a name, as the features before have"},
+      {"feature 0", "label,qid,0\n1,1,2\n", "f:1:11: found feature 0, expected 1 or more"},
       {"feature 2^31", "label,qid,2147483648\n1,1,2\n",
        "f:1:11: feature \"2147483648\" is too large"},
       {"a header with an open quote", "label,qid,\"a\n1,1,2\n",
-       "f:1:11: a quote that is not closed"},
+       "f:1:11: found a quote that is not closed"},
       {"a fault on a header's second line", "label,qid,\"a\nb\",\"x\"y\n1,1,2,3\n",
-       "f:2:7: \"y\" behind a quote, expected a comma or the line's end"},
-      // Broken: records.
-      {"too few cells", "label,qid,a\n1,1,2\n1,1\n", "f:3:4: 2 cells, expected 3 as in the header"},
-      {"too many cells", "label,qid,a\n1,1,2,3\n", "f:2:7: 4 cells, expected 3 as in the header"},
-      {"a delimiter at the end", "label,qid,a\n1,1,2,\n", "f:2:7: 4 cells, expected 3"},
+       "f:2:7: found \"y\" after a quote, expected a comma or the line's end"},
+      // Invalid records.
+      {"too few cells", "label,qid,a\n1,1,2\n1,1\n",
+       "f:3:4: found 2 cells, expected 3 as in the header"},
+      {"too many cells", "label,qid,a\n1,1,2,3\n",
+       "f:2:7: found 4 cells, expected 3 as in the header"},
+      {"a delimiter at the end", "label,qid,a\n1,1,2,\n", "f:2:7: found 4 cells, expected 3"},
       {"a word for a value", "label,qid,a\n1,1,2\n\n0,2,x\n",
        "f:4:5: value \"x\" of feature a is not"},
       {"a fault behind a quoted line end", "label,qid,docid,a\n1,1,\"d\",2\n0,1,\"d\n\",x\n",
@@ -294,23 +297,23 @@ std::vector<odd_file> odd_files() {
       {"a fractional label", "a,qid,label\n2,1,1.5\n",
        "f:2:5: label \"1.5\" is fractional, expected an integer of 0 or more"},
       {"no label", "label,qid,a\n1,1,2\n,1,2\n",
-       "f:3:1: no label, expected an integer of 0 or more"},
+       "f:3:1: found no label, expected an integer of 0 or more"},
       {"a word for a label", "label,qid,a\ngood,1,2\n", "f:2:1: label \"good\" is not a number"},
       {"no qid in a record", "label,qid,a\n1,,2\n", "f:2:3: no qid, expected one"},
       {"a qid that is a comment", "label,qid,a\n1,#,2\n", "f:2:3: qid \"#\", expected one word"},
-      {"query apart", "label,qid,a\n1,x,1\n1,y,1\n0,x,1\n", "f:4:3: query \"x\" occurs again"},
+      {"query apart", "label,qid,a\n1,x,1\n1,y,1\n0,x,1\n", "f:4:3: found query \"x\" again"},
       {"query apart behind a fault", "label,qid,a\n1,x,1\n1,y,z\n0,x,1\n", "f:3:5: value \"z\""},
-      {"a quote in a cell", "label,qid,a\n1,q\"1\",2\n", "f:2:4: a quote within a cell"},
+      {"a quote in a cell", "label,qid,a\n1,q\"1\",2\n", "f:2:4: found a quote inside a cell"},
       {"letters behind a quote", "label,qid,a\n1,\"q\"1,2\n",
-       "f:2:6: \"1\" behind a quote, expected a"},
+       "f:2:6: found \"1\" after a quote, expected a"},
       {"an open quote", "label,qid,a\n1,1,2\n1,\"1,2\n0,1,2\n",
-       "f:3:3: a quote that is not closed"},
+       "f:3:3: found a quote that is not closed"},
       {"an open quote, closed by another", "label,qid,a\n1,\"1,2\n0,\"1\",2\n",
-       "f:3:4: \"1\" behind a quote"},
-      {"NUL in a cell", "label,qid,a\n1,1,2\0\n"s, "f:2:6: a NUL byte, expected text"},
-      {"NUL in quotes", "label,qid,a\n1,\"1\0\",2\n"s, "f:2:5: a NUL byte, expected text"},
+       "f:3:4: found \"1\" after a quote"},
+      {"NUL in a cell", "label,qid,a\n1,1,2\0\n"s, "f:2:6: found a NUL byte, expected text"},
+      {"NUL in quotes", "label,qid,a\n1,\"1\0\",2\n"s, "f:2:5: found a NUL byte, expected text"},
       {"carriage returns for line ends", "label,qid,a\r1,1,2\r",
-       "f:1:12: a carriage return within"},
+       "f:1:12: found a carriage return inside"},
       {"a semicolon for a comma", "label;qid;a\n1;1;2\n",
        "f:1:6: found ';' between columns, expected ','"},
       {"the same without labels", "qid;a\n1;2\n", "f:1:4: found ';' between columns, expected ','",
@@ -321,7 +324,7 @@ std::vector<odd_file> odd_files() {
        "f:1:13: found the columns label and Label, expected --label-column label or"},
       {"a line end in a title", "label,qid,\"a\nb\"\n1,1,2\n",
        "f:1:12: column \"a\\x0ab\" has a control character or a mark of direction in its name, "
-       "expected text"},
+       "expected plain text"},
       {"a command in a title", "label,qid,a\033[2J\n1,1,2\n",
        "f:1:11: column \"a\\x1b[2J\" has a control character or a mark of direction"},
       {"one of U+0080 to U+009F", "label,qid,a\xc2\x9b\n1,1,2\n", "f:1:11: column"},
@@ -330,16 +333,15 @@ std::vector<odd_file> odd_files() {
       {"a title that is not UTF-8",
        "label,qid,gr\xf6\xdf"
        "e,a\n1,1,2,3\n",
-       "f:1:11: the name \"gr\\xf6\\xdfe\" is not UTF-8, expected UTF-8; iconv -f NAME -t UTF-8 "
-       "converts the file"},
+       "f:1:11: the name \"gr\\xf6\\xdfe\" is not UTF-8, expected UTF-8; iconv -f ENCODING -t "
+       "UTF-8 converts the file"},
       {"no column of labels, and the option for that", "qid,a\n1,2\n",
-       "f:1:1: no column label found, expected one (or set unlabelled to -1 "
-       "if no label is known)"},
+       "f:1:1: found no column label, expected one (or set unlabelled to -1 if no label is known)"},
       {"no label, and the option for that", "label,qid,a\n,1,2\n",
-       "f:2:1: no label, expected an integer of 0 or more (or set unlabelled to -1 if an "
-       "empty one means not labelled yet)"},
+       "f:2:1: found no label, expected an integer of 0 or more (or set unlabelled to -1 if an "
+       "empty cell means that the document has no label)"},
       {"no label among fractional ones", "label,qid,a\n,1,2\n",
-       "f:2:1: no label, expected a number of 0 or more", fractional},
+       "f:2:1: found no label, expected a number of 0 or more", fractional},
   };
 }
 
@@ -391,7 +393,7 @@ TEST(delimited, the_form_follows_from_the_name_or_the_first_line) {
         << one.name << ": " << one.first_line;
 }
 
-/// The line that tells Excel what is between cells.
+/// A first line that names the separator for Excel.
 TEST(delimited, a_first_line_says_what_is_between_cells) {
   for (std::string const end : {"\n", "\r\n"})
     for (std::string const mark : {"", "\xef\xbb\xbf"}) {
@@ -419,10 +421,10 @@ TEST(delimited, faults_between_semicolons_have_places) {
   input_and_message const rows[] = {
       {"1;\"q;r\";0.5\n", "OK"},
       {"1;q;0,5\n",
-       "f.csv:2:5: value \"0,5\" of feature a is not a number, expected one such as 0.5, nan or "
-       "NULL"},
-      {"1;\"q\"1;2\n", "f.csv:2:6: \"1\" behind a quote, expected a semicolon..."},
-      {"1;q\n", "f.csv:2:4: 2 cells, expected 3..."},
+       "f.csv:2:5: value \"0,5\" of feature a is not a number, expected a number such as 0.5, or "
+       "nan or NULL"},
+      {"1;\"q\"1;2\n", "f.csv:2:6: found \"1\" after a quote, expected a semicolon..."},
+      {"1;q\n", "f.csv:2:4: found 2 cells, expected 3..."},
   };
   expect_messages(rows, [](std::string const& records) {
     return message_of([&] { parse_dataset({}, "label;qid;a\n" + records, "f.csv"); });
@@ -453,7 +455,7 @@ TEST(delimited, files_of_either_form_are_read_by_one_function) {
   }
 }
 
-// Drawn data sets, written as SVMlight and as delimited text, are read as the same documents.
+// Random data sets, written as SVMlight and as delimited text, are read as the same documents.
 
 struct drawn {
   std::string svmlight, delimited;
@@ -503,7 +505,7 @@ drawn draw(random_engine& engine, bool named, char delimiter) {
   return text;
 }
 
-/// The documents that the stream of a text gives, query by query.
+/// Returns the documents of a text read as a stream, query by query.
 std::string streamed(std::string const& text, dataset const& whole) {
   int ends[2];
   EXPECT_EQ(::pipe(ends), 0);
@@ -576,13 +578,13 @@ TEST(write_dataset, is_read_back_as_it_was) {
   output_file refused(folder / "x.txt");
   EXPECT_EQ(
       message_of([&] { write_svmlight(parse("label,page rank\n1,2\n"), refused); }),
-      "f:2:1: feature name \"page rank\", expected one that a line in SVMlight's form can hold");
+      "f:2:1: found feature name \"page rank\", expected text that a line of SVMlight can hold");
   EXPECT_EQ(message_of([&] { write_svmlight(parse("label,qid,a\n1,#1,2\n"), refused); }),
-            "f:2:1: qid \"#1\", expected one that a line in SVMlight's form can hold");
+            "f:2:1: found qid \"#1\", expected text that a line of SVMlight can hold");
 }
 
-/// What a spreadsheet would calculate has an apostrophe in front, and ids that it would make
-/// numbers, dates or truth values of; values of features never.
+/// Text that a spreadsheet would evaluate gets an apostrophe, as do ids that it would convert to
+/// numbers, dates or booleans; values of features never do.
 TEST(write_dataset, guards_ids_and_titles_and_reads_them_back) {
   testing_tools::temporary_folder const folder;
   std::string const text =
@@ -708,7 +710,7 @@ TEST(delimited, a_cell_of_10_megabytes) {
   EXPECT_EQ(data.document(2)[0].value, 4);
 }
 
-// Names decide, not numbers.
+// Features are matched by name, not by number.
 
 TEST(warn_of_lacking_features, names_the_first) {
   auto const warnings = [](std::string const& text, feature_names const& expected,
@@ -726,7 +728,7 @@ TEST(warn_of_lacking_features, names_the_first) {
   EXPECT_EQ(warnings("label,qid,e\n1,1,1\n", five, unlisted_values::missing),
             list{"f: found no column for 4 of 5 features (a, b, c, ...); all their values count as "
                  "missing"});
-  EXPECT_EQ(warnings("1 qid:1 a:1\n", five), list());  // it lists what is not 0
+  EXPECT_EQ(warnings("1 qid:1 a:1\n", five), list());  // it lists nonzero values only
   EXPECT_EQ(warnings("label,qid,7\n1,1,1\n", five), list());
 }
 
@@ -744,9 +746,9 @@ TEST(renumbered, goes_by_names) {
   }
   dataset const numbers = parse("label,qid,1\n1,q,1\n");
   EXPECT_EQ(message_of([&] { renumbered(numbers, train.names); }),
-            "f:1:1: features have numbers, expected names such as b");
+            "f:1:1: found features with numbers, expected names such as b");
   EXPECT_EQ(message_of([&] { renumbered(train, {}); }),
-            "f:1:1: features have names such as b, expected numbers");
+            "f:1:1: found features with names such as b, expected numbers");
 }
 
 }  // namespace

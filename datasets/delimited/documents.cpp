@@ -17,7 +17,8 @@ namespace rulerank::inline v0::datasets {
 
 namespace {
 
-/// Whether a text begins like a date: three numbers between points, hyphens or slashes.
+/// Returns whether a text begins like a date: three numbers separated by points, hyphens or
+/// slashes.
 bool begins_date(std::string_view text) {
   text = text.substr(0, text.find_first_not_of("0123456789./-"));
   std::size_t const first = text.find_first_of("./-");
@@ -26,13 +27,13 @@ bool begins_date(std::string_view text) {
   return second != text.npos && second > first + 1 && second + 1 < text.size();
 }
 
-/// Reads one record after the other into the documents of a chunk.
+/// Reads records into the documents of a chunk.
 class document_records {
  public:
   document_records(delimited_layout const& layout, line_rules const& rules, parsed_documents& out)
       : layout_(layout), rules_(rules), out_(out) {}
 
-  /// Throws `line_fault`, its offset counted from the record's begin.
+  /// Throws `line_fault` with an offset from the beginning of the record.
   void take(record const& r) {
     if (r.cells.size() == 1 && r.cells[0].text.empty() && r.cells[0].offset == r.text.size())
       return out_.note_blank();
@@ -45,7 +46,7 @@ class document_records {
     for (std::size_t c = 0; c < std::min(columns, r.cells.size()); ++c) take_cell(r, c);
     if (r.cells.size() != columns)
       throw line_fault{r.cells.size() > columns ? r.cells[columns].offset : r.text.size(),
-                       fmt::format("{}, expected {} as in the header",
+                       fmt::format("found {}, expected {} as in the header",
                                    counted(r.cells.size(), "cell"), columns)};
     if (!layout_.has_qid) note_run(r, 0);
     out_.entries.insert(out_.entries.end(), entries_.begin(), entries_.end());
@@ -104,22 +105,23 @@ class document_records {
 
   std::string read_label_of(cell const& now) {
     if (same_word(now.text, "true") || same_word(now.text, "false"))
-      return fmt::format("label {}, expected a number: 1 for TRUE and 0 for FALSE",
+      return fmt::format("label {} is not a number, expected 1 for TRUE and 0 for FALSE",
                          rulerank::quoted(now.text));
     if (!now.text.empty()) return read_label(now.text, rules_, label_);
     if (rules_.optional_labels || rules_.unlabelled) return {};
-    return fmt::format("no label, expected {} of 0 or more{}",
-                       rules_.fractional_labels ? "a number" : "an integer",
-                       unlabelled_hint(rules_, "if an empty one means not labelled yet"));
+    return fmt::format(
+        "found no label, expected {} of 0 or more{}",
+        rules_.fractional_labels ? "a number" : "an integer",
+        unlabelled_hint(rules_, "if an empty cell means that the document has no label"));
   }
 
   static std::string check_id(cell const& now, char const* what) {
-    if (now.text.empty()) return fmt::format("no {}, expected one", what);
+    if (now.text.empty()) return fmt::format("found no {}, expected one", what);
     if (is_run_column(now.text)) return {};
-    return fmt::format("{} {}, expected one word", what, rulerank::quoted(now.text));
+    return fmt::format("found {} {}, expected one word", what, rulerank::quoted(now.text));
   }
 
-  /// The cell's text as a view that lasts.
+  /// Returns the cell's text as a view that remains valid.
   std::string_view text_of(cell const& now) {
     return unguarded_id(now.has_quotes ? std::string_view(out_.made.emplace_back(now.str()))
                                        : now.text);

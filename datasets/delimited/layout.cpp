@@ -29,8 +29,8 @@ namespace {
 constexpr std::string_view label_title = "label";
 constexpr std::string_view qid_title = "qid";
 constexpr std::string_view docid_title = "docid";
-// All titles of these columns, as `plain_name` returns them; those of ids of documents are
-// `document_id_titles`. The texts of queries are their ids where no other column has ids.
+// All titles of these columns as results of `plain_name`; those of docids are `document_id_titles`.
+// Query texts serve as ids if no other column has ids.
 constexpr std::string_view usual_labels[] = {"label", "relevance", "relevancelabel"};
 constexpr std::string_view usual_qids[] = {"qid", "queryid", "topicid", "groupid", "srchid"};
 constexpr std::string_view usual_texts[] = {"query"};
@@ -56,7 +56,7 @@ bool has_known_column(std::string_view line, char delimiter, read_options const&
   });
 }
 
-/// Throws what is wrong with a column.
+/// Throws an error about a column.
 [[noreturn]] void fail(std::string const& name, record const& head, std::size_t column,
                        std::string const& found_and_expected) {
   auto const [line, at] = place_in(head.text, head.cells[column].offset);
@@ -67,7 +67,7 @@ std::string_view words_for(char delimiter) {
   return delimiter == '\t' ? "a tab" : delimiter == ',' ? "','" : "';'";
 }
 
-/// Throws where a header that is one cell is several between other delimiters.
+/// Throws if a header of one cell has several cells with another delimiter.
 void expect_delimiter(std::string const& name, record const& head, char delimiter) {
   if (head.cells.size() != 1) return;
   for (char const other : {';', ',', '\t'}) {
@@ -80,7 +80,7 @@ void expect_delimiter(std::string const& name, record const& head, char delimite
   }
 }
 
-/// Whether pandas writes an index under this title: `index`, `level_0`, `Unnamed: 0.1`.
+/// Returns whether pandas writes an index under this title: `index`, `level_0`, `Unnamed: 0.1`.
 bool is_pandas_index(std::string_view title) {
   if (title == "index") return true;
   for (std::string_view const begin : {"level_", "Unnamed: "})
@@ -93,16 +93,16 @@ bool is_pandas_index(std::string_view title) {
 void expect_title(std::string const& name, record const& head, std::size_t column,
                   std::string const& title) {
   if (title.empty())
-    fail(name, head, column, "a column without a name, expected one in the header");
+    fail(name, head, column, "found a column without a name, expected a name in the header");
   if (has_control_characters(title))
     fail(name, head, column,
-         fmt::format(
-             "column {} has a control character or a mark of direction in its name, expected text",
-             rulerank::quoted(title)));
+         fmt::format("column {} has a control character or a mark of direction in its name, "
+                     "expected plain text",
+                     rulerank::quoted(title)));
   if (first_not_utf8(title) != title.npos) fail(name, head, column, name_not_utf8(title));
 }
 
-/// The titles of the columns that are no features; one that is not there has no column.
+/// The titles of the columns that are no features; empty if there is no such column.
 struct special_titles {
   std::string label, qid, docid;
 };
@@ -119,8 +119,8 @@ column_role::kind kind_of(std::string const& title, special_titles const& titles
                                   : feature;
 }
 
-/// The title of the column of a usual name, with a note where it is not `own`; empty: there is
-/// none. Throws where several could be it; `option` names one of them, if there is such an option.
+/// Returns the title of the column with a common name, with a note if it is not `own`; empty if
+/// there is none. Throws if several columns qualify; `option`, unless empty, selects one of them.
 std::string title_of(std::string const& name, record const& head, std::string_view own,
                      std::span<std::string_view const> usual, std::string_view option,
                      read_options const& options, std::vector<std::string>& notes) {
@@ -148,7 +148,7 @@ std::string or_else(std::string const& given, std::string_view otherwise) {
   return given.empty() ? std::string(otherwise) : given;
 }
 
-/// The columns that the options name, else those of usual names.
+/// Returns the columns that the options name, otherwise those with common names.
 special_titles titles_of(std::string const& name, record const& head, read_options const& options,
                          bool with_label, std::vector<std::string>& notes) {
   auto const find = [&](std::string_view own, std::span<std::string_view const> usual,
@@ -168,7 +168,7 @@ special_titles titles_of(std::string const& name, record const& head, read_optio
   return titles;
 }
 
-/// Throws for columns that are named and not there.
+/// Throws if a named column is missing.
 void expect_columns(std::string const& name, record const& head,
                     std::map<std::string, std::size_t> const& seen, read_options const& options) {
   std::vector<std::string> wanted = options.skip_columns;
@@ -180,7 +180,7 @@ void expect_columns(std::string const& name, record const& head,
            fmt::format("found no column {}, expected it in the header", rulerank::quoted(title)));
 }
 
-/// Gives each column that is a feature its number.
+/// Numbers the columns that are features.
 void number_features(delimited_layout& layout, record const& head, std::string const& name,
                      line_rules const& rules) {
   std::map<std::string_view, std::size_t> by_name;
@@ -201,7 +201,7 @@ void number_features(delimited_layout& layout, record const& head, std::string c
       fail(name, head, c, fault);
     if (!by_number.emplace(role.feature, c).second)
       fail(name, head, c,
-           fmt::format("feature {} is listed twice, expected each feature once", role.feature));
+           fmt::format("found feature {} twice, expected each feature once", role.feature));
   }
   for (auto const& [title, c] : by_name) {
     auto const number = static_cast<std::uint32_t>(by_number.size() + 1);
@@ -212,7 +212,7 @@ void number_features(delimited_layout& layout, record const& head, std::string c
   for (auto const& [number, c] : by_number) layout.columns[c].rank = layout.features++;
 }
 
-/// Reads the header that begins a text, behind `lines_before` others of the file.
+/// Reads the header at the beginning of a text, after `lines_before` other lines of the file.
 record read_head(std::string_view text, char delimiter, std::string const& name,
                  std::size_t lines_before) {
   record head;
@@ -284,18 +284,17 @@ delimited_layout read_layout(std::string_view text, char delimiter, std::string 
         (is_unnamed || is_pandas_index(title))) {
       layout.columns.push_back({column_role::kind::passed_over, 0, 0});
       layout.titles.push_back(title);
-      layout.notes.push_back(is_unnamed
-                                 ? "passed over the first column, which has no name"
-                                 : fmt::format("passed over the column {}, an index of pandas; "
-                                               "another name makes it a feature",
-                                               title));
+      layout.notes.push_back(is_unnamed ? "left out the first column, which has no name"
+                                        : fmt::format("left out the column {}, which is an index "
+                                                      "of pandas; rename it to make it a feature",
+                                                      title));
       continue;
     }
     expect_title(name, head, c, title);
     if (!seen.emplace(title, c).second)
-      fail(name, head, c,
-           fmt::format("column {} occurs twice, expected each column once",
-                       rulerank::quoted(title)));
+      fail(
+          name, head, c,
+          fmt::format("found column {} twice, expected each column once", rulerank::quoted(title)));
     has_label = has_label || what == column_role::kind::label;
     layout.has_qid = layout.has_qid || what == column_role::kind::qid;
     layout.columns.push_back({what, 0, 0});
@@ -309,7 +308,7 @@ delimited_layout read_layout(std::string_view text, char delimiter, std::string 
   if (columns.empty()) expect_columns(name, head, seen, options);
   if (!has_label && !options.optional_labels && !options.unlabelled)
     throw error({name, head.lines_before + 1, 1},
-                "no column label found, expected one" +
+                "found no column label, expected one" +
                     unlabelled_hint(rules_of(options), "if no label is known"));
   number_features(layout, head, name, rules_of(options));
   return layout;

@@ -1,5 +1,5 @@
 #pragma once
-// The header of delimited text: what its columns are.
+// The header of delimited text: the meaning of its columns.
 
 #include "datasets/dataset.hpp"
 #include "datasets/svmlight.hpp"
@@ -14,59 +14,59 @@
 
 namespace rulerank::inline v0::datasets {
 
-/// What a column holds.
+/// The meaning of a column.
 struct column_role {
   enum class kind { label, qid, docid, text_sums, feature, passed_over };
   kind what = kind::feature;
   std::uint32_t feature = 0;  ///< its number
-  std::size_t rank = 0;       ///< among the features, by number
+  std::size_t rank = 0;       ///< index among the features, by number
 };
 
 struct delimited_layout {
   char delimiter = ',';
-  std::string_view header;  ///< the record
-  std::size_t size = 0;     ///< its bytes, with the line's end, and a separator's line before it
-  std::size_t feeds = 0;    ///< line feeds in them
+  std::string_view header;  ///< the header record
+  /// Bytes of the header with its line end, and of a separator line before it.
+  std::size_t size = 0;
+  std::size_t feeds = 0;  ///< number of line feeds in them
   std::vector<column_role> columns;
-  std::vector<std::string> titles;  ///< of the columns
+  std::vector<std::string> titles;  ///< one per column
   std::size_t features = 0;
-  feature_names names;  ///< empty: they have numbers
+  feature_names names;  ///< empty: features have numbers
   bool has_qid = false;
-  std::string label_title{};         ///< of the column of labels; empty for `label`
-  std::vector<std::string> notes{};  ///< what is odd and valid
+  std::string label_title{};         ///< title of the label column; empty for `label`
+  std::vector<std::string> notes{};  ///< unusual but valid input
 };
 
-/// A first line `sep=;` with which Excel is told what is between cells; a comma or a tab may stand
-/// there too.
+/// A first line `sep=;`, which names the separator for Excel; also with a comma or a tab.
 struct separator_line {
   char delimiter = 0;
-  std::size_t size = 0;  ///< its bytes, with the line's end; 0: there is none
+  std::size_t size = 0;  ///< bytes with the line end; 0: there is none
 };
 separator_line separator_of(std::string_view text);
 
-/// The delimiter of delimited text of that name that begins with this line, or 0 for another text.
-/// See `read_dataset`.
+/// Returns the delimiter of delimited text with this name and first line, or 0 for other text. See
+/// `read_dataset`.
 char delimiter_of(std::string_view name, std::string_view first_line,
                   read_options const& options = {});
 
-/// Reads the header of a text; `name` stands in messages. Throws `error` for a column without a
-/// title, with that of another or with control characters in it, for columns between other
-/// delimiters, for features by number and by name, for two columns that may both hold labels, ids
-/// of queries or ids of documents, and for no column of labels where documents need one. `columns`:
-/// the titles of the features that are read, of which all are there, the others and the labels are
-/// passed over, whatever they hold; empty: all are read.
+/// Reads the header of a text; `name` is used in messages. Throws `error` for a column with an
+/// empty or duplicate title or control characters in it, for other delimiters, for features by
+/// number and by name, for two columns that may both hold labels, qids or docids, and for a missing
+/// label column if documents need labels. `columns`: the titles of the features to read, which must
+/// exist; other columns and labels are skipped, whatever they hold. Empty: all are read.
 delimited_layout read_layout(std::string_view text, char delimiter, std::string const& name,
                              read_options const& options,
                              std::span<std::string const> columns = {});
 
-/// The titles of features of `layout` that the first of `records` have text in and no number.
+/// Returns the titles of features of `layout` that contain text instead of numbers in the first of
+/// `records`.
 std::vector<std::string> text_columns(std::string_view records, delimited_layout const& layout);
 
-/// A cell of a feature that is no number as `read_number` has it: `TRUE`, `FALSE` or a word for a
-/// missing value, in any case; false for anything else.
+/// Reads a feature's cell that `read_number` does not accept: `TRUE`, `FALSE` or a keyword for a
+/// missing value, in any case; returns false for anything else.
 bool read_word_value(std::string_view text, double& value);
 
-/// The column of labels of a header, if it has one; `title`: empty for `label`.
+/// Returns the label column of a header, if there is one; `title`: empty for `label`.
 std::optional<std::size_t> label_column(std::string_view header, char delimiter,
                                         std::string_view title);
 

@@ -27,7 +27,7 @@ dataset parse_any(context const& ctx, std::shared_ptr<text_source const> text, s
                                 default_chunk_bytes, columns);
 }
 
-/// The layout with columns of text passed over; `warn` hears of them.
+/// Returns the layout without text columns, which `warn` reports.
 delimited_layout layout_of_text(std::string_view bytes, char delimiter, std::string const& name,
                                 read_options options, std::span<std::string const> columns,
                                 std::function<void(std::string const&)> const& warn) {
@@ -39,7 +39,7 @@ delimited_layout layout_of_text(std::string_view bytes, char delimiter, std::str
     layout = read_layout(bytes, delimiter, name, options, columns);
     for (std::string const& title : words)
       layout.notes.push_back(
-          fmt::format("passed over the column {}, whose values are not numbers", printable(title)));
+          fmt::format("left out the column {}, whose values are not numbers", printable(title)));
   }
   if (warn)
     for (std::string const& note : layout.notes) warn(fmt::format("{}: {}", name, note));
@@ -103,7 +103,7 @@ dataset parse_dataset(context const& ctx, std::string text, std::string name,
 
 namespace {
 
-/// Rows in any order; labels, if any, are not looked at.
+/// Allows rows in any order, and ignores labels.
 read_options options_of_columns() {
   read_options options;
   options.optional_labels = true;

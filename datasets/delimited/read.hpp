@@ -1,5 +1,5 @@
 #pragma once
-// Readers of delimited text; tests choose the size of the chunks.
+// Readers of delimited text; tests set the size of the chunks.
 
 #include "core/context.hpp"
 #include "datasets/delimited/layout.hpp"
@@ -14,15 +14,15 @@
 
 namespace rulerank::inline v0::datasets {
 
-/// Throws `error` for a text without records, of that name in messages.
+/// Throws `error` for a text without records; `name` is used in the message.
 void expect_records(std::string_view text, std::string const& name);
-/// What is said of all documents of a text with that header.
+/// Returns an empty data set with the attributes that the header implies.
 dataset layout_form(delimited_layout const& layout);
-/// How the records behind the header are read.
+/// Returns the parser of the records after the header.
 chunk_parser parser_of(delimited_layout layout, read_options const& options);
 
-/// Reads delimited text, cut into chunks of about `chunk_bytes`, at least 1; the result does not
-/// depend on them. `columns`: as `read_layout` says.
+/// Reads delimited text in chunks of about `chunk_bytes`, at least 1; the result does not depend on
+/// the size. `columns`: as in `read_layout`.
 dataset parse_delimited_chunks(context const& ctx, std::shared_ptr<text_source const> text,
                                std::string name, char delimiter, read_options const& options,
                                std::function<void(std::string const&)> const& warn,

@@ -19,7 +19,8 @@ bool is_blank_of_cell(char c) {
   return c == ' ' || c == '\t';
 }
 
-/// Whether a line ends at `at`: at the text's end, LF or CRLF (CR where the text ends with it).
+/// Returns whether a line ends at `at`: at the end of the text, LF or CRLF (also CR at the end of
+/// the text).
 bool is_line_end(std::string_view text, std::size_t at) {
   if (at == text.size() || text[at] == '\n') return true;
   return text[at] == '\r' && (at + 1 == text.size() || text[at + 1] == '\n');
@@ -61,24 +62,26 @@ std::size_t record_reader::read_quoted(std::string_view text, std::size_t begin,
   for (;;) {
     at = text.find(quote, at);
     if (at == text.npos)
-      throw line_fault{begin, "a quote that is not closed, expected another one"};
+      throw line_fault{begin, "found a quote that is not closed, expected a second quote"};
     if (at + 1 == text.size() || text[at + 1] != quote) break;
     now.has_quotes = true;
     at += 2;
   }
   now.text = text.substr(begin + 1, at - begin - 1);
   if (std::size_t const nul = now.text.find('\0'); nul != now.text.npos)
-    throw line_fault{begin + 1 + nul, "a NUL byte, expected text"};
+    throw line_fault{begin + 1 + nul, "found a NUL byte, expected text"};
   out.feeds += static_cast<std::size_t>(std::count(now.text.begin(), now.text.end(), '\n'));
   out.cells.push_back(now);
   ++at;
   if (!is_line_end(text, at) && text[at] != delimiter_)
-    throw line_fault{at, fmt::format("{} behind a quote, expected {} or the line's end (a quote in "
-                                     "a cell stands doubled)",
-                                     rulerank::quoted(text.substr(at, 1)),
-                                     delimiter_ == '\t'  ? "a tab"
-                                     : delimiter_ == ',' ? "a comma"
-                                                         : "a semicolon")};
+    throw line_fault{
+        at,
+        fmt::format(
+            "found {} after a quote, expected {} or the line's end (write a quote in a cell twice)",
+            rulerank::quoted(text.substr(at, 1)),
+            delimiter_ == '\t'  ? "a tab"
+            : delimiter_ == ',' ? "a comma"
+                                : "a semicolon")};
   return at;
 }
 
@@ -87,10 +90,11 @@ std::size_t record_reader::read_plain(std::string_view text, std::size_t begin, 
   while (at < text.size() && !ends_[static_cast<unsigned char>(text[at])]) ++at;
   if (!is_line_end(text, at) && text[at] != delimiter_) {
     if (text[at] == quote)
-      throw line_fault{at,
-                       "a quote within a cell, expected the cell in quotes and this one doubled"};
-    throw line_fault{at, text[at] == '\r' ? "a carriage return within the line, expected a line end"
-                                          : "a NUL byte, expected text"};
+      throw line_fault{
+          at, "found a quote inside a cell, expected the cell in quotes and this quote twice"};
+    throw line_fault{at, text[at] == '\r'
+                             ? "found a carriage return inside the line, expected a line end"
+                             : "found a NUL byte, expected text"};
   }
   std::size_t first = begin;
   std::size_t last = at;
@@ -100,7 +104,7 @@ std::size_t record_reader::read_plain(std::string_view text, std::size_t begin, 
   return at;
 }
 
-// Behind an even number of quotes a line feed ends a record, as long as the text has no fault.
+// After an even number of quotes, a line feed ends a record, if the text has no fault.
 std::vector<std::size_t> cut_at_records(context const& ctx, std::string_view text,
                                         std::size_t bytes) {
   std::size_t const blocks = text.size() / bytes + 1;

@@ -1,5 +1,5 @@
 #pragma once
-// Delimited text (CSV, TSV) as records of cells: RFC 4180, read strictly.
+// Delimited text (CSV, TSV) as records of cells: RFC 4180, strictly.
 
 #include "core/context.hpp"
 
@@ -13,31 +13,31 @@ namespace rulerank::inline v0::datasets {
 
 /// A cell of a record.
 struct cell {
-  std::string_view text;    ///< between its quotes, or without blanks around it
+  std::string_view text;    ///< between its quotes, or trimmed
   std::size_t offset = 0;   ///< of `text` in the record
-  bool has_quotes = false;  ///< `text` has quotes, which stand doubled
+  bool has_quotes = false;  ///< `text` contains doubled quotes
 
-  /// The text with single quotes.
+  /// Returns the text with doubled quotes replaced by single ones.
   std::string str() const;
 };
 
-/// A record of a text. Its end is where an empty line's or the text's is.
+/// A record of a text. It ends at an empty line or at the end of the text.
 struct record {
   std::string_view text;  ///< without its LF or CRLF
-  std::size_t size = 0;   ///< bytes of it, with these
-  std::size_t feeds = 0;  ///< line feeds in them
+  std::size_t size = 0;   ///< bytes including the line end
+  std::size_t feeds = 0;  ///< number of line feeds in them
   std::vector<cell> cells;
-  std::size_t lines_before = 0;  ///< for messages; `record_reader` leaves it as it is
+  std::size_t lines_before = 0;  ///< for messages; `record_reader` does not change it
 };
 
-/// Reads records. A cell may be in quotes, which it begins and ends with; there a quote stands
-/// doubled, and there may be delimiters and line ends.
+/// Reads records. A quoted cell begins and ends with a quote; inside, quotes are doubled, and
+/// delimiters and line ends are allowed.
 class record_reader {
  public:
   explicit record_reader(char delimiter);
 
-  /// Reads the first record of `text`, which is not empty. Throws `line_fault`, counted from the
-  /// text's begin.
+  /// Reads the first record of the nonempty `text`. Throws `line_fault` with an offset from the
+  /// beginning of the text.
   void read(std::string_view text, record& out) const;
 
  private:
@@ -45,23 +45,23 @@ class record_reader {
   std::size_t read_plain(std::string_view text, std::size_t begin, record& out) const;
 
   char delimiter_;
-  std::array<bool, 256> ends_{};  // bytes that a plain cell cannot hold
+  std::array<bool, 256> ends_{};  // bytes that an unquoted cell cannot contain
 };
 
-/// Offsets that cut a text after records into chunks of about `bytes`; the cuts behind the first
+/// Returns offsets that cut a text after records into chunks of about `bytes`; cuts after the first
 /// fault of the text may be wrong.
 std::vector<std::size_t> cut_at_records(context const& ctx, std::string_view text,
                                         std::size_t bytes);
 
-/// Finds where records end in a text that grows.
+/// Finds the ends of records in a growing text.
 class record_ends {
  public:
-  /// Looks at what `text` has more than before; returns the end of its last whole record, 0 for
+  /// Examines the bytes that are new in `text`; returns the end of its last complete record, 0 for
   /// none.
   std::size_t last(std::string_view text);
-  /// The end of its first record alone.
+  /// Returns the end of the first record.
   std::size_t first(std::string_view text);
-  /// The first `bytes` of the text, whole records, are gone.
+  /// Must be called when the first `bytes` of the text, whole records, are removed.
   void drop(std::size_t bytes) { seen_ -= bytes; }
 
  private:
@@ -69,10 +69,10 @@ class record_ends {
   bool in_quotes_ = false;
 };
 
-/// `text` as a cell: in quotes where it needs them.
+/// Appends `text` as a cell, in quotes if necessary.
 void append_cell(std::string_view text, char delimiter, std::string& to);
-/// `text` as a cell of a header. Between commas it is always in quotes: Gnumeric takes for quotes
-/// what the first cell in quotes ends with, be it the apostrophe of a guarded id.
+/// Appends `text` as a cell of a header. Between commas it is always quoted, because Gnumeric takes
+/// the last character of the first quoted cell for the quote, even the apostrophe of a guarded id.
 void append_title(std::string_view text, char delimiter, std::string& to);
 
 }  // namespace rulerank::datasets

@@ -11,19 +11,19 @@
 
 namespace rulerank::inline v0::datasets {
 
-/// `write_dataset` for delimited text: the columns label (where a document has one), qid, docid
-/// (where one has an id), then the features.
+/// `write_dataset` for delimited text: the columns label (if a document has one), qid, docid (if a
+/// document has one), then the features.
 void write_delimited(dataset const& data, output_file& out);
 
-/// Puts labels into the records of delimited text.
+/// Inserts labels into the records of delimited text.
 class record_labels {
  public:
   explicit record_labels(dataset const& data);
 
-  /// Whether the records have no column of labels: one is put in front.
+  /// Whether the records have no label column, so that one is inserted in front.
   bool adds_column() const noexcept { return !column_; }
   std::string header() const;
-  /// Without a label the record's stays as it is.
+  /// Without a label, the record's own label is kept.
   std::string record_with(std::string_view text, std::optional<std::int32_t> label) const;
 
  private:

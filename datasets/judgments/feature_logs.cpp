@@ -17,7 +17,7 @@ namespace rulerank::inline v0::datasets {
 
 namespace {
 
-/// The name of a file in front of its first point, as in q1.json.gz.
+/// Returns the name of a file up to its first point, as in q1.json.gz.
 std::string first_of_name(std::string const& path) {
   if (path == "-") return {};
   std::string const name = std::filesystem::path(path).filename().string();
@@ -77,8 +77,8 @@ class log_reader {
     log_.add(query, std::move(document));
   }
 
-  /// A list of names and values; old versions of the plugin write an object. A feature that did not
-  /// match has no value.
+  /// Reads a list of names and values, or an object, which old versions of the plugin write. A
+  /// feature that did not match has no value.
   void read_ltr_features(json_view log, logged_document& document) {
     constexpr std::string_view expected = "a number as the feature's value";
     if (log.is_object())
@@ -92,7 +92,7 @@ class log_reader {
     });
   }
 
-  /// `name=value,name=value`.
+  /// Reads `name=value,name=value`.
   void read_solr_features(json_view features, logged_document& document) {
     std::string const text = features.any_string("a string of features, name=value,name=value");
     for (std::string_view rest = text; !rest.empty();) {
@@ -112,7 +112,7 @@ class log_reader {
   judgment_notes& notes_;
 };
 
-/// The query of a response by its own members, or by what Solr repeats of the request.
+/// Returns the query of a response from its own members, or from the request that Solr repeats.
 std::optional<query_key> query_of_response(json_view response) {
   auto const header = response.find("responseHeader");
   auto const params = header ? header->find("params") : std::nullopt;
@@ -141,8 +141,7 @@ void read_log(std::span<json_view const> values, judgment_form form, std::string
   std::string const file_id = responses.size() == 1 ? first_of_name(path) : "";
   for (json_view const response : responses) {
     auto query = query_of_response(response);
-    if (!query && file_id.empty())
-      response.fail("a member qid or query in each of several responses");
+    if (!query && file_id.empty()) response.fail("a member qid or query in each response");
     if (!query) query = query_key{file_id, false};
     if (form == judgment_form::ltr_log)
       reader.read_ltr(response, *query);

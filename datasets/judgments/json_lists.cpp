@@ -16,7 +16,7 @@ namespace rulerank::inline v0::datasets {
 
 namespace {
 
-/// Counts a query whose list, read while this lives, is empty.
+/// Counts a query if its list, read during this object's lifetime, is empty.
 class counted_list {
  public:
   explicit counted_list(judgment_notes& notes) : notes_(notes), before_(entries()) {}
@@ -73,8 +73,8 @@ class list_reader {
       add(query, std::move(id), grade.number("a number as grade"), where);
   }
 
-  /// A level may be missing: its members are then in the object of the level above. A query without
-  /// judgments of its own has the judgments of the nearest level above.
+  /// Reads a level of the hierarchy. If a level is missing, its members are in the object of the
+  /// level above. A query without judgments inherits those of the nearest level above.
   void read_rre_level(json_view node, std::size_t level, std::optional<json_view> judged) {
     constexpr std::array<std::string_view, 3> levels = {"topics", "query_groups", "queries"};
     if (auto const own = node.find("relevant_documents")) judged = own;
@@ -101,7 +101,7 @@ class list_reader {
         return add(query, name, value.member("gain"), value.place());
       }
       double gain = 0;
-      bool const is_graded = !name.empty();  // Quepid's "" has documents without a rating
+      bool const is_graded = !name.empty();  // Quepid's "" lists documents without a rating
       if (is_graded && read_number(name, gain) != number_kind::finite)
         value.fail("a number as the name of an array of documents");
       value.for_each_element("an array", [&](json_view id) {

@@ -19,15 +19,15 @@ std::size_t behind_blanks(std::string_view text, std::size_t at) {
   return std::min(text.find_first_not_of(json_blanks, at), text.size());
 }
 
-/// One past the string that begins at a quote, or the text's end.
+/// Returns the offset after the string that begins at a quote, or the end of the text.
 std::size_t end_of_string(std::string_view text, std::size_t at) {
   for (++at; at < text.size() && text[at] != '"'; ++at)
     if (text[at] == '\\') ++at;
   return std::min(at + 1, text.size());
 }
 
-/// One past the value that begins there, or the text's end where it has none. Brackets of one kind
-/// need not match: whoever parses the value sees that.
+/// Returns the offset after the value that begins at `at`, or the end of the text. Does not check
+/// that brackets match; the parser of the value does.
 std::size_t end_of_value(std::string_view text, std::size_t at) {
   std::size_t depth = 0;
   while (at < text.size()) {
@@ -51,7 +51,7 @@ std::size_t end_of_value(std::string_view text, std::size_t at) {
   return at;
 }
 
-/// The content of a string in quotes.
+/// Returns the content of a quoted string.
 std::string unquoted(std::string_view raw) {
   if (raw.find('\\') == raw.npos) return std::string(raw.substr(1, raw.size() - 2));
   return nlohmann::json::parse(raw).get<std::string>();
@@ -168,7 +168,7 @@ void for_each_json_value(json_text& text, std::string_view expected,
     std::size_t const line_begin =
         std::max(at - (begin.column - 1), bytes.size() - without_mark.size());
     if (bytes.find_first_not_of(json_blanks, line_begin) < at)
-      throw error(begin, "found something behind a JSON value, expected a new line before it");
+      throw error(begin, "found text after a JSON value, expected a new line first");
     if (at < bytes.size() && bytes[at] != '{' && bytes[at] != '[')
       throw error(begin, fmt::format("found no JSON, expected {} that begins with {{", expected));
     parse_json(bytes.substr(line_begin, end - line_begin), text.name(), expected, begin.line);

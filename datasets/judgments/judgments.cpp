@@ -13,7 +13,7 @@ namespace rulerank::inline v0::datasets {
 
 namespace {
 
-/// Index of a query, which is added where it is not there.
+/// Returns the index of a query, which is added if it is new.
 template <class Query>
 std::size_t query_of(query_key const& key, std::vector<Query>& queries,
                      std::unordered_map<query_key, std::size_t, query_key_hash>& at,
@@ -26,7 +26,7 @@ std::size_t query_of(query_key const& key, std::vector<Query>& queries,
   return found->second;
 }
 
-/// Moves a document to its query and returns null, or the one of the same id that is there already.
+/// Moves a document to its query and returns null, or returns the existing one with the same id.
 template <class Query, class Document>
 Document const* add_once(query_key const& query, Document& document, std::vector<Query>& queries,
                          std::unordered_map<query_key, std::size_t, query_key_hash>& query_at,
@@ -148,8 +148,8 @@ void query_ids::name_queries(judgments_read& read, bool texts) {
   auto const expect_alike = [&](query_key const& key, source_position const& where) {
     if (!first) first = key.is_text;
     if (file_.empty() && *first != key.is_text)
-      throw error(where, fmt::format("found query {} by its {}, expected a file of queries with "
-                                     "ids and texts, because others are named by their {}",
+      throw error(where, fmt::format("found query {} by its {}, but other queries by their {}; "
+                                     "expected --queries FILE, which has ids and texts",
                                      rulerank::quoted(key.name), key.is_text ? "text" : "id",
                                      key.is_text ? "ids" : "texts"));
   };

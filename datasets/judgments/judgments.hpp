@@ -15,14 +15,13 @@
 #include <utility>
 #include <vector>
 
-// Judgment lists and feature logs in the forms of several tools. Threads: functions may be called
-// from any number of threads at once; an object may be read by several threads at once, or changed
-// by one.
+// Judgment lists and feature logs in the formats of several tools. Threads: any thread may call
+// these functions at any time. Several threads may read an object at once, or one may change it.
 namespace rulerank::inline v0::datasets {
 
 enum class judgment_form { qrels, csv, rre, srw, ltr_log, solr_log, letor };
 
-/// The forms that are read, and those that are written.
+/// The input formats, and the output formats.
 inline constexpr named_values<judgment_form, 6> judgment_inputs{
     {{"qrels", judgment_form::qrels},
      {"csv", judgment_form::csv},
@@ -36,13 +35,13 @@ inline constexpr named_values<judgment_form, 5> judgment_outputs{{{"qrels", judg
                                                                   {"srw", judgment_form::srw},
                                                                   {"letor", judgment_form::letor}}};
 
-/// A place in one of the files of a list; it takes less memory than `source_position`.
+/// A position in one of the files of a list; smaller than `source_position`.
 struct file_place {
   std::size_t file = 0;  ///< index of its name
   std::uint64_t line = 0, column = 0;
 };
 
-/// A query by its id or by its text.
+/// A query, identified by its id or its text.
 struct query_key {
   std::string name;
   bool is_text = false;
@@ -55,7 +54,7 @@ struct query_key_hash {
   }
 };
 
-/// A document's judgment.
+/// The judgment of a document.
 struct graded_document {
   std::string id;
   double grade = 0;
@@ -64,19 +63,19 @@ struct graded_document {
 
 struct graded_query {
   query_key key;
-  std::vector<graded_document> documents;  ///< ids distinct, in the order of the files
+  std::vector<graded_document> documents;  ///< distinct ids, in file order
 };
 
-/// Judgments, queries in the order in which the files begin them.
+/// Judgments, with queries in the order of their first occurrence in the files.
 class judgment_list {
  public:
   std::vector<std::string> files;  ///< names, for messages
 
   std::vector<graded_query> const& queries() const noexcept { return queries_; }
-  /// Adds a judgment that is not there yet. Throws `error` where it is there with another grade.
+  /// Adds a judgment, unless it exists. Throws `error` if it exists with another grade.
   void add(query_key const& query, graded_document document);
   graded_document const* find(query_key const& query, std::string const& document) const;
-  /// The queries with other keys; two may get the same one. Errors as in `add`.
+  /// Returns the list with other query keys; several queries may get one key. Throws as `add`.
   judgment_list renamed(
       std::function<query_key(query_key const&, file_place const&)> const& key_of) const;
   source_position position(file_place const& place) const;
@@ -87,7 +86,7 @@ class judgment_list {
   std::vector<std::unordered_map<std::string, std::size_t>> document_at_;  // [queries]
 };
 
-/// A document that a search engine logged, with its features.
+/// A document logged by a search engine, with its features.
 struct logged_document {
   std::string id;
   std::vector<feature_value> features;  ///< by the numbers of `feature_log::features`, ascending
@@ -96,20 +95,21 @@ struct logged_document {
 
 struct logged_query {
   query_key key;
-  std::vector<logged_document> documents;  ///< ids distinct, in the order of the files
+  std::vector<logged_document> documents;  ///< distinct ids, in file order
 };
 
-/// Documents of queries with their features, as search engines logged them.
+/// Documents of queries with their features, as logged by search engines.
 class feature_log {
  public:
-  std::vector<std::string> files;                            ///< names, for messages
-  std::vector<std::pair<std::string, file_place>> features;  ///< names, and where each comes first
+  std::vector<std::string> files;  ///< names, for messages
+  /// names, and the position where each occurs first.
+  std::vector<std::pair<std::string, file_place>> features;
 
   std::vector<logged_query> const& queries() const noexcept { return queries_; }
   std::uint32_t number_of(std::string const& feature, file_place const& place);
-  /// Adds a document that is not there yet. Throws `error` where it has other features.
+  /// Adds a document, unless it exists. Throws `error` if it exists with other features.
   void add(query_key const& query, logged_document document);
-  /// The queries with other keys; two may get the same one. Errors as in `add`.
+  /// Returns the log with other query keys; several queries may get one key. Throws as `add`.
   feature_log renamed(
       std::function<query_key(query_key const&, file_place const&)> const& key_of) const;
   source_position position(file_place const& place) const;
@@ -128,49 +128,49 @@ struct judgments_read {
 };
 
 /// Reads a judgment list or feature log and adds it to `to`; plain, .gz or .zst, "-" for standard
-/// input. Without `form` the content decides: JSON by the names of its members, a table by its
-/// header, else qrels. `warn` gets the parts of the file that judgments have no place for, once.
+/// input. Without `form`, the format is detected: JSON by the names of its members, a table by its
+/// header, otherwise qrels. `warn` lists once the parts of the file that judgments cannot
+/// represent.
 ///
-/// - qrels: TREC's `qid iteration docno grade` or `qid docno grade`, as MS MARCO has it.
-/// - csv: records below a header that names a query, a document and a grade. `query` is a text,
+/// - qrels: TREC's `qid iteration docno grade` or `qid docno grade`, as in MS MARCO.
+/// - csv: records after a header that names a query, a document and a grade. `query` is a text;
 ///   `qid`, `query_id`, `topic` are ids. A record without a grade is no judgment.
 /// - rre: ratings of the Rated Ranking Evaluator, also as Quepid exports them.
 /// - srw: judgments of OpenSearch's Search Relevance Workbench: an import file or the response to a
 ///   GET.
 /// - ltr-log: responses of Elasticsearch or OpenSearch with `_ltrlog`, also of _msearch, one after
-///   the other. A response's query is its own member `qid` or `query`, else the id in the name of a
-///   file with one response. A feature without a value did not match and is 0.
+///   the other. A response's query is its own member `qid` or `query`, otherwise the name of
+///   a file with one response. A feature without a value did not match and is 0.
 /// - solr-log: responses of Solr with `[features]`. The query is `qid` or `query` as above, or
 ///   `responseHeader.params.qid` or `.q`. `id_field` is the document's member with its id.
 ///
-/// Returns the form. Throws `error` with the place of what does not fit, of a grade that is no
-/// finite number, of a document that has two grades in a query or two lists of features, and for a
-/// file without judgments.
+/// Returns the format. Throws `error` with the position of malformed input, of a grade that is not
+/// finite, and of a document with two grades in a query or two lists of features; throws `error`
+/// for a file without judgments.
 judgment_form read_judgments(context const& ctx, std::string const& path,
                              std::optional<judgment_form> form, std::string const& id_field,
                              judgments_read& to,
                              std::function<void(std::string const&)> const& warn = {});
 
-/// Ids of query texts: from a file, or 1, 2, ... in the order in which texts come.
+/// Ids of query texts: from a file, or 1, 2, ... in the order in which the texts occur.
 class query_ids {
  public:
   query_ids() = default;
-  /// Reads queries in any form of `read_documents`. Throws `error` for a text that comes twice.
+  /// Reads queries in any format of `read_documents`. Throws `error` for a duplicate text.
   query_ids(context const& ctx, std::string const& path);
 
   /// Gives all queries texts, or ids, judgments first. Throws `error` for a query that the file
-  /// does not have, for an id where there is no file, and where ids would be given to some queries
-  /// while others have ids.
+  /// lacks, for an id without a file, and if some queries have ids and others need new ones.
   void name_queries(judgments_read& read, bool texts);
-  /// Whether ids were given that no file has.
+  /// Whether ids were assigned that are in no file.
   bool has_new() const noexcept { return file_.empty() && !texts_.empty(); }
-  /// Writes lines of id, tab and text. Throws `error` for a text with a line end.
+  /// Writes lines with id, tab and text. Throws `error` for a text with a line end.
   void write(output_file& out) const;
 
  private:
   query_key key_as(bool text, query_key const& key, source_position const& where);
 
-  std::string file_;  // its name; empty: none
+  std::string file_;  // its name; empty: no file
   struct entry {
     std::string id, text;
     source_position where;
@@ -179,15 +179,15 @@ class query_ids {
   std::unordered_map<std::string, std::size_t> of_id_, of_text_;
 };
 
-/// Names that the outputs have beside judgments.
+/// Further names in the outputs.
 struct judgment_writing {
-  std::string name = "judgments";            ///< rre: the index; srw: the list
-  std::string id_field = "id";               ///< rre: the documents' field with the id
-  std::string template_file = "query.json";  ///< rre: the file with the query's template
+  std::string name = "judgments";            ///< rre: index name; srw: list name
+  std::string id_field = "id";               ///< rre: field of documents that holds the id
+  std::string template_file = "query.json";  ///< rre: file with the query template
 };
 
-/// Writes judgments as qrels, csv, rre or srw. Their queries are ids for qrels, texts for the
-/// others. Throws `error` naming the place of what the form cannot hold: blanks in ids and
+/// Writes judgments as qrels, csv, rre or srw. Queries must be ids for qrels, texts for the other
+/// formats. Throws `error` with the position of data that the format cannot hold: spaces in ids and
 /// fractional grades in qrels, bytes that are not UTF-8 in JSON.
 void write_judgments(judgment_list const& judgments, judgment_form form,
                      judgment_writing const& options, output_file& out);
@@ -195,14 +195,14 @@ void write_judgments(judgment_list const& judgments, judgment_form form,
 /// A feature log with labels.
 struct labelled_log {
   dataset data;                      ///< its ids are docids; queries and documents as in the log
-  std::size_t without_label = 0;     ///< documents of the log that have no judgment
-  std::size_t without_features = 0;  ///< judgments whose document the log does not have
+  std::size_t without_label = 0;     ///< documents of the log without a judgment
+  std::size_t without_features = 0;  ///< judgments of documents that the log lacks
 };
 
-/// The documents of a log that have a judgment. Both have ids of queries. Features that are all
-/// digits are numbers, else names. Throws `error` for what SVMlight's form cannot hold (blanks in
-/// ids, names of features), for labels that are no whole number from 0 on, and where no document
-/// is left.
+/// Returns the documents of a log that have a judgment. Queries must be ids in both. Features with
+/// only digits are numbers, otherwise names. Throws `error` for data that SVMlight's format cannot
+/// hold (spaces in ids, names of features), for labels that are not nonnegative integers, and if no
+/// document remains.
 labelled_log label_log(feature_log const& log, judgment_list const& judgments);
 
 }  // namespace rulerank::datasets

@@ -15,7 +15,7 @@ using rulerank::testing_tools::complaint_of;
 using rulerank::testing_tools::expect_messages;
 using rulerank::testing_tools::input_and_message;
 
-/// A text in quotes, an id as it is.
+/// Quotes a text; returns an id unchanged.
 std::string key_shown(query_key const& key) {
   return key.is_text ? "'" + key.name + "'" : key.name;
 }
@@ -36,7 +36,7 @@ class judgment_files : public ::testing::Test {
         });
     return result;
   }
-  /// `query document grade` a line; texts of queries in quotes.
+  /// Shows `query document grade` per line; query texts in quotes.
   static std::string shown(judgment_list const& list) {
     std::string text;
     for (graded_query const& query : list.queries())
@@ -52,7 +52,7 @@ class judgment_files : public ::testing::Test {
     out.commit();
     return read_file(path, "an output");
   }
-  /// Bad inputs, and what is said of each.
+  /// Compares the messages about invalid inputs.
   void expect_complaints(std::vector<input_and_message> const& rows,
                          std::optional<judgment_form> form = {}) {
     expect_messages(rows, [&](std::string const& input) {
@@ -131,7 +131,7 @@ TEST_F(judgment_files, a_wrong_list_is_refused_with_its_place) {
       {"1 0 a x\n", ":1:7: found 'x', expected a number as grade"},
       {"1 a 2,5\n", ":1:5: found '2,5', expected a number as grade, the third of 3 columns..."},
       {"1 0 a inf\n", ":1:7: found 'inf', expected a number as grade"},
-      {"1 0 a b 1\n", ":1:9: found 5 columns, expected 4: qid, iteration, docno, label, ..."},
+      {"1 0 a b 1\n", ":1:9: found 5 columns, expected 4 (qid, iteration, docno, label), ..."},
       {"query,docid,rating\n\"a\nb\",1,2\n\"a\nb\",2,x\n",
        ":5:6: found 'x', expected a number as grade"},
       {"query,docid,rating\na,1\n", ":2:4: found 2 cells, expected 3 as in the header"},
@@ -139,11 +139,12 @@ TEST_F(judgment_files, a_wrong_list_is_refused_with_its_place) {
       {"query,docid,rating\n", ":1:1: found no judgments..."},
       {"[1]", ":1:1: found an array, expected an object with judgmentRatings (srw), topics..."},
       {"{\"a\": 1}", ":1:1: found an object, expected an object with judgmentRatings (srw), ..."},
-      {"{\"judgmentRatings\": [", ":1:22: malformed JSON, expected judgments or a feature log..."},
+      {"{\"judgmentRatings\": [",
+       ":1:22: found malformed JSON, expected judgments or a feature log..."},
       {"{\"judgmentRatings\": []}", ":1:1: found no judgments..."},
       {"{\"judgmentRatings\": []}\n{}", ":2:1: found an object, expected the end of the file..."},
       {"{\"judgmentRatings\": []} {}",
-       ":1:25: found something behind a JSON value, expected a new line before it"},
+       ":1:25: found text after a JSON value, expected a new line first"},
       {"{\"judgmentRatings\": {}}", ":1:21: found an object, expected an array of queries"},
       {"{\"judgmentRatings\": [\n  {\"query\": \"\", \"ratings\": []}]}",
        ":2:13: found \"\", expected the text of a query"},
@@ -172,7 +173,7 @@ TEST_F(judgment_files, a_wrong_list_is_refused_with_its_place) {
        "\"a\"}}]}",
        ":1:30: found \"3\", expected an object with the member \"gain\""},
   });
-  expect_complaints({{"1 0 a 1\n", ":1:1: found no header of judgments, expected columns for..."}},
+  expect_complaints({{"1 0 a 1\n", ":1:1: found no header, expected columns for..."}},
                     judgment_form::csv);
   expect_complaints(
       {{"1 0 a 1\n", ":1:1: found no JSON, expected judgments or a feature log that begins with {"},
@@ -182,7 +183,7 @@ TEST_F(judgment_files, a_wrong_list_is_refused_with_its_place) {
                     judgment_form::qrels);
 }
 
-/// The documents of a log, `query document feature:value ...` a line.
+/// Shows the documents of a log, `query document feature:value ...` per line.
 std::string shown_log(feature_log const& log) {
   std::string text;
   for (logged_query const& query : log.queries())
@@ -225,7 +226,7 @@ TEST_F(judgment_files, a_wrong_log_is_refused_with_its_place) {
       {"{\"responses\": [{\"error\": {}, \"qid\": 1}]}",
        ":1:16: found an object, expected an object with the member \"hits\""},
       {"{\"hits\": {\"hits\": []}}\n{\"hits\": {\"hits\": []}}",
-       ":1:1: found an object, expected a member qid or query in each of several responses"},
+       ":1:1: found an object, expected a member qid or query in each response"},
       {"{\"hits\": {\"hits\": [\n{\"_id\": \"1\"}]}}",
        ":2:1: found an object, expected an object with the member \"fields\""},
       {"{\"hits\": {\"hits\": [{\"_id\": \"1\", \"fields\": {\"_ltrlog\": [\n{\"log\": [{\"name\": "
@@ -259,9 +260,9 @@ TEST_F(judgment_files, what_a_form_cannot_hold) {
                          ":1:5: found grade 0.5 of document \"a\", expected a whole number for "
                          "qrels; --to csv, rre and srw hold fractions"},
                         {"qid,docid,rating\n1,a b,1\n", judgment_form::qrels,
-                         ":2:3: found document \"a b\", expected one word that is not # for qrels"},
+                         ":2:3: found document \"a b\", expected one word other than # for qrels"},
                         {"qid,docid,rating\n1 2,a,1\n", judgment_form::qrels,
-                         ":2:5: found query \"1 2\", expected one word that is not # for qrels"},
+                         ":2:5: found query \"1 2\", expected one word other than # for qrels"},
                         {"query,docid,rating\na,b\xff,1\n", judgment_form::rre,
                          ":2:3: found \"b\\xff\", expected UTF-8 for JSON"},
                         {"query,docid,rating\na\xff,b,1\n", judgment_form::srw,
@@ -301,8 +302,8 @@ TEST_F(judgment_files, queries_get_ids_and_texts) {
                                           given);
                            query_ids().name_queries(given, false);
                          }),
-            ":2:3: found query \"x\" by its text, expected a file of queries with ids and texts, "
-            "because others are named by their ids");
+            ":2:3: found query \"x\" by its text, but other queries by their "
+            "ids; expected --queries FILE, which has ids and texts");
   file("1\ta\n2\ta\n", "queries.tsv");
   EXPECT_EQ(complaint_of(path, [&] { query_ids(context{}, path); }),
             ":2:1: found the text of query \"1\" again, expected each text once");
@@ -343,7 +344,8 @@ TEST_F(judgment_files, what_letor_cannot_hold) {
       "blanks, colons and #, for letor");
   EXPECT_EQ(complaint("1 0 a -1\n", "t"),
             ":1:5: found grade -1 of document \"a\", expected a whole number from 0 on for letor");
-  EXPECT_EQ(complaint("1 0 b 1\n", "t"), ":1:1: found no document with a judgment, expected some");
+  EXPECT_EQ(complaint("1 0 b 1\n", "t"),
+            ":1:1: found no document with a judgment, expected at least one");
 }
 
 }  // namespace

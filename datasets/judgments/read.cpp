@@ -23,7 +23,7 @@ bool begins_json(std::string_view text) {
   return begin != text.npos && (text[begin] == '{' || text[begin] == '[');
 }
 
-/// The form of a file by the members of its first object.
+/// Returns the format of a file by the members of its first object.
 judgment_form form_of_members(json_view value) {
   if (value.find("judgmentRatings") || stored_judgments(value)) return judgment_form::srw;
   for (std::string_view const name : {"topics", "query_groups", "queries"})
@@ -35,7 +35,7 @@ judgment_form form_of_members(json_view value) {
       "(ltr-log), or response (solr-log)");
 }
 
-/// The texts and tables of judgments.
+/// Reads lines and tables of judgments.
 void read_lines(std::string_view text, judgment_form form, judgments_read& to,
                 judgment_notes& notes) {
   std::size_t const file = to.judgments.files.size() - 1;
@@ -44,8 +44,8 @@ void read_lines(std::string_view text, judgment_form form, judgments_read& to,
       form == judgment_form::csv ? judgment_columns_of(text) : judgment_columns{};
   if (form == judgment_form::csv && columns.delimiter == 0)
     throw error({name, 1, 1},
-                "found no header of judgments, expected columns for a query, a document and a "
-                "grade, such as query,docid,rating");
+                "found no header, expected columns for a query, a document and a grade, such as "
+                "query,docid,rating");
   for (std::string const& title : columns.others) notes.left_out.insert("the column " + title);
   std::list<std::string> kept;
   notes.without_grade +=
@@ -89,12 +89,13 @@ judgment_form read_judgments(context const& ctx, std::string const& path,
     if (form == judgment_form::ltr_log || form == judgment_form::solr_log) {
       read_log(values, *form, path, id_field, to.log, notes);
     } else {
-      if (values.size() > 1) values[1].fail("the end of the file: one object holds all judgments");
+      if (values.size() > 1)
+        values[1].fail("the end of the file, because one object holds all judgments");
       read_json_judgments(values.front(), *form, to.judgments, notes);
     }
   }
   expect_unchanged(*source, name);
-  if (notes.found == 0) throw error({name, 1, 1}, "found no judgments, expected some");
+  if (notes.found == 0) throw error({name, 1, 1}, "found no judgments, expected at least one");
   if (warn && !notes.left_out.empty())
     warn(fmt::format("{}: left out {}", name, fmt::join(notes.left_out, ", ")));
   if (warn && notes.without_grade > 0)

@@ -18,7 +18,7 @@ namespace rulerank::inline v0::datasets {
 
 namespace {
 
-/// A whole grade from `least` on. Throws `error` for others.
+/// Returns an integer grade of at least `least`. Throws `error` for others.
 std::int32_t whole_grade(judgment_list const& list, graded_document const& document,
                          std::int32_t least, std::string_view form) {
   constexpr double most = std::numeric_limits<std::int32_t>::max();
@@ -27,9 +27,9 @@ std::int32_t whole_grade(judgment_list const& list, graded_document const& docum
     throw error(list.position(document.place),
                 fmt::format("found grade {} of document {}, expected a whole number{} for {}{}",
                             document.grade, rulerank::quoted(document.id),
-                            least == 0 ? " from 0 on" : "", form,
+                            least == 0 ? " of 0 or more" : "", form,
                             document.grade != std::trunc(document.grade)
-                                ? "; --to csv, rre and srw hold fractions"
+                                ? "; --to csv, rre and srw can hold fractions"
                                 : ""));
   return static_cast<std::int32_t>(document.grade);
 }
@@ -38,11 +38,11 @@ std::int32_t whole_grade(judgment_list const& list, graded_document const& docum
 void expect_word(source_position const& where, std::string_view what, std::string_view id,
                  std::string_view form) {
   if (!is_run_column(id))
-    throw error(where, fmt::format("found {} {}, expected one word that is not # for {}", what,
+    throw error(where, fmt::format("found {} {}, expected one word other than # for {}", what,
                                    rulerank::quoted(id), form));
 }
 
-/// A string with its quotes. Throws `error` for bytes that are not UTF-8.
+/// Returns a quoted string. Throws `error` for bytes that are not UTF-8.
 std::string json_string(std::string const& text, source_position const& where) {
   try {
     return nlohmann::json(text).dump();
@@ -51,7 +51,7 @@ std::string json_string(std::string const& text, source_position const& where) {
   }
 }
 
-/// Writes the judgments of one list in one form.
+/// Writes the judgments of one list in one format.
 class list_writer {
  public:
   list_writer(judgment_list const& list, judgment_writing const& options, output_file& out)
@@ -151,11 +151,11 @@ class list_writer {
   output_file& out_;
 };
 
-/// The numbers of a log's features in a data set, and their names unless all are numbers
-/// themselves.
+/// Returns the numbers of a log's features in a data set, and sets their names unless all names are
+/// numbers.
 std::vector<std::uint32_t> number_features(feature_log const& log, feature_names& names) {
   auto const number_in = [](std::string const& name) {
-    std::int32_t number = 0;  // 0: it is none
+    std::int32_t number = 0;  // 0: not a number
     auto const [end, status] = std::from_chars(name.data(), name.data() + name.size(), number);
     bool const is_number = status == std::errc{} && end == name.data() + name.size() &&
                            number > 0 && name == std::to_string(number);
@@ -239,7 +239,7 @@ labelled_log label_log(feature_log const& log, judgment_list const& judgments) {
   for (graded_query const& query : judgments.queries()) judged += query.documents.size();
   result.without_features = judged - data.size();
   if (data.size() == 0)
-    throw error({data.name, 1, 1}, "found no document with a judgment, expected some");
+    throw error({data.name, 1, 1}, "found no document with a judgment, expected at least one");
   data.text = text_with_ids(make_text({}), std::move(ids));
   return result;
 }

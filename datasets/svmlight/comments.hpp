@@ -7,23 +7,23 @@
 
 namespace rulerank::inline v0::datasets {
 
-/// A blank of a comment.
+/// Whitespace of a comment.
 constexpr bool is_comment_blank(char c) {
   return static_cast<unsigned char>(c) <= ' ' &&
          (c == ' ' || (c >= '\t' && c <= '\r' && c != '\n'));
 }
 
-/// The comment without blanks at its ends.
+/// Trims a comment.
 inline std::string_view trimmed_comment(std::string_view text) {
   while (!text.empty() && is_comment_blank(text.front())) text.remove_prefix(1);
   while (!text.empty() && is_comment_blank(text.back())) text.remove_suffix(1);
   return text;
 }
 
-/// X of a comment's first `KEY = X` that starts a word (a `#` may stand before it), empty where
-/// nothing follows; a null view where there is none.
+/// Returns X of a comment's first `KEY = X` at the beginning of a word (also after a `#`), empty if
+/// X is empty; a null view if there is no such key.
 inline std::string_view value_of(std::string_view comment, std::string_view key) {
-  // Nearly all comments begin with it.
+  // Nearly all comments begin with the key.
   std::size_t const begin = comment.starts_with('#') ? 1 : 0;
   for (std::size_t at = comment.substr(begin).starts_with(key) ? begin : comment.find(key);
        at != comment.npos; at = comment.find(key, at + 1)) {
@@ -40,8 +40,8 @@ inline std::string_view value_of(std::string_view comment, std::string_view key)
   return {};
 }
 
-/// The first word of a comment that can be an id, as in `# 1370 rocky`; empty where that is a key,
-/// as in `# inc = 1` and `# note: ...`, or there is none.
+/// Returns the first word of a comment that can be an id, as in `# 1370 rocky`; empty if this word
+/// is a key, as in `# inc = 1` and `# note: ...`, or there is none.
 inline std::string_view first_word_of(std::string_view comment) {
   comment = trimmed_comment(comment);
   if (comment.starts_with('#')) comment = trimmed_comment(comment.substr(1));
@@ -53,8 +53,8 @@ inline std::string_view first_word_of(std::string_view comment) {
   return is_key ? std::string_view{} : word;
 }
 
-/// The id of a document in its comment: X of `docid = X`, else the first word if it has a digit. A
-/// word without one is more often a remark.
+/// Returns the id of a document in its comment: X of `docid = X`, otherwise the first word if it
+/// contains a digit. A word without a digit is usually a remark.
 inline std::string_view docid_of(std::string_view comment) {
   std::string_view const named = value_of(comment, "docid");
   if (!named.empty()) return named;
@@ -62,13 +62,13 @@ inline std::string_view docid_of(std::string_view comment) {
   return word.find_first_of("0123456789") == word.npos ? std::string_view{} : word;
 }
 
-/// The comment of a document's line.
+/// Returns the comment of a document's line.
 inline std::string_view comment_of(std::string_view line) {
   std::size_t const hash = line.find('#');
   return hash == line.npos ? std::string_view{} : trimmed_comment(line.substr(hash + 1));
 }
 
-/// Appends the value of document `d` to a list that stays empty while no document has one.
+/// Appends the value of document `d` to a list that stays empty while no document has a value.
 inline void append_optional(std::vector<std::string_view>& list, std::size_t d,
                             std::string_view value) {
   if (list.empty()) {
@@ -78,7 +78,7 @@ inline void append_optional(std::vector<std::string_view>& list, std::size_t d,
   list.push_back(value);
 }
 
-/// Appends the values of `count` documents, a list of that kind, to one of `documents`.
+/// Appends the values of `count` documents, in such a list, to the list of `documents` documents.
 inline void append_optional(std::vector<std::string_view>& list, std::size_t documents,
                             std::vector<std::string_view> const& values, std::size_t count) {
   if (list.empty() && values.empty()) return;

@@ -91,11 +91,11 @@ bool is_blank_line(std::string_view line) {
 
 }  // namespace
 
-// Long because a regular line and a line of any other form write through the same position, which a
-// function of its own would have to take and give back for each.
+// Long because regular lines and other lines advance the same position, which separate functions
+// would have to take and return for each line.
 void parse_documents(std::string_view text, line_rules const& rules, parsed_documents& out) {
   out.clear();
-  // An entry and the blank after it are 4 bytes, or 3 where the text changes while it is read.
+  // An entry and its space have 4 bytes, or 3 if the text changes while it is read.
   out.entries.resize(text.size() / 3 + 2);
   feature_value* entry = out.entries.data();
   line_rules named = rules;
@@ -108,7 +108,7 @@ void parse_documents(std::string_view text, line_rules const& rules, parsed_docu
   char const* const end = text.data() + text.size();
   for (char const* at = text.data(); at < end; ++out.line_count) {
     feature_value* const first_entry = entry;
-    // Regular lines have numbers for features.
+    // Regular lines have numbered features.
     char const* const next =
         form == feature_form::names ? nullptr : read_regular_line(at, end, rules, regular, entry);
     if (next != nullptr) {

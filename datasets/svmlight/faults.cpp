@@ -8,13 +8,13 @@
 namespace rulerank::inline v0::datasets {
 
 std::string qid_not_on_all(std::optional<std::string_view> found) {
-  return found ? fmt::format("qid {} found, expected none as on the lines before",
+  return found ? fmt::format("found qid {}, expected none, as on the lines before",
                              rulerank::quoted(*found))
-               : "no qid found, expected qid:<id> as on the lines before";
+               : "found no qid, expected qid:<id>, as on the lines before";
 }
 
 std::string qid_beside_groups(std::string_view found, std::string const& group_file) {
-  return fmt::format("qid {} found, expected none since {} gives the queries",
+  return fmt::format("found qid {}, expected none, because {} gives the queries",
                      rulerank::quoted(found), display_name(group_file));
 }
 
@@ -24,24 +24,27 @@ std::string wrong_group_sum(std::string_view more_than, std::size_t sum, std::st
 }
 
 std::string query_again(std::string_view qid, std::uint64_t last_line) {
-  return fmt::format("query {} occurs again, expected its lines together (they ended on line {})",
-                     rulerank::quoted(qid), last_line);
+  return fmt::format(
+      "found query {} again, expected its lines together (they ended on line {}); regroup gathers "
+      "them",
+      rulerank::quoted(qid), last_line);
 }
 
 std::string query_goes_on(std::string_view qid, std::uint64_t blank_line) {
-  return fmt::format("query {} goes on, expected its lines together (the blank line {} ended it)",
-                     rulerank::quoted(qid), blank_line);
+  return fmt::format(
+      "found more lines of query {}, expected its lines together (the blank line {} ended it)",
+      rulerank::quoted(qid), blank_line);
 }
 
 std::string other_form(feature_form found) {
   return found == feature_form::names
-             ? "a feature by name, expected a number as the features before have"
-             : "a feature by number, expected a name as the features before have";
+             ? "found a feature by name, expected a number, as the features before have"
+             : "found a feature by number, expected a name, as the features before have";
 }
 
 std::string name_not_utf8(std::string_view name) {
   return fmt::format(
-      "the name {} is not UTF-8, expected UTF-8; iconv -f NAME -t UTF-8 converts the file",
+      "the name {} is not UTF-8, expected UTF-8; iconv -f ENCODING -t UTF-8 converts the file",
       rulerank::quoted(name));
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// What can be wrong with a text beyond a single line, in words: found and expected.
+// Messages for faults that involve more than one line: found and expected.
 
 #include "datasets/svmlight/names.hpp"
 
@@ -17,25 +17,25 @@ struct line_place {
   std::uint64_t column = 0;
 };
 
-/// What is wrong with a text, and where.
+/// A fault of a text, and its position.
 struct text_fault {
   line_place place;
   std::string found_and_expected;
 };
 
 inline constexpr char no_documents[] =
-    "no documents found, expected lines <label> qid:<id> <feature>:<value> ...";
-inline constexpr char no_records[] = "no documents found, expected a header and records";
+    "found no documents, expected lines <label> qid:<id> <feature>:<value> ...";
+inline constexpr char no_records[] = "found no documents, expected a header and records";
 std::string qid_not_on_all(std::optional<std::string_view> found);
 std::string qid_beside_groups(std::string_view found, std::string const& group_file);
-/// `sum` of the sizes; `more_than`: nothing, or these words.
+/// `sum` of the sizes; `more_than`: empty, or these words.
 std::string wrong_group_sum(std::string_view more_than, std::size_t sum, std::string const& name);
-/// Of a feature in the form `found` behind others in the other.
+/// For a feature in the form `found` after features in the other form.
 std::string other_form(feature_form found);
 /// The message for a feature or column whose name is not UTF-8.
 std::string name_not_utf8(std::string_view name);
 std::string query_again(std::string_view qid, std::uint64_t last_line);
-/// Of a query behind the blank line that ended it.
+/// For a query that continues after the empty line that ended it.
 std::string query_goes_on(std::string_view qid, std::uint64_t blank_line);
 /// A warning, not a fault.
 std::string all_one_query(std::string const& name, std::size_t documents);

@@ -38,7 +38,7 @@ class line_reader {
       try {
         for (; !token.empty(); token = next_token()) read_feature(token);
       } catch (line_fault const&) {
-        sort_features();  // a feature listed twice before this place is the first fault
+        sort_features();  // a duplicate feature before this position is the first fault
         throw;
       }
       sort_features();
@@ -60,7 +60,7 @@ class line_reader {
     throw line_fault{offset_of(where), std::move(found_and_expected)};
   }
 
-  /// Empty at the end of the line or at the comment.
+  /// Returns an empty text at the end of the line or at the comment.
   std::string_view next_token() {
     while (at_ < line_.size() && is_blank(line_[at_])) ++at_;
     std::size_t const begin = at_;
@@ -68,7 +68,7 @@ class line_reader {
     return line_.substr(begin, at_ - begin);
   }
 
-  /// False: the token is no label, and documents need not have one.
+  /// Returns false if the token is no label and labels are optional.
   bool read_label(std::string_view token) {
     if (rules_.optional_labels && token.find(':') != token.npos) {
       out_.label = unlabelled;
@@ -85,22 +85,23 @@ class line_reader {
 
   void read_qid(std::string_view token) {
     std::string_view const qid = token.substr(4);
-    if (qid.empty()) fail(token, "qid: without an id, expected qid:<id>");
+    if (qid.empty()) fail(token, "found qid: without an id, expected qid:<id>");
     for (std::size_t i = 0; i < qid.size(); ++i)
       if (static_cast<unsigned char>(qid[i]) < ' ')
         fail(qid.substr(i),
-             fmt::format("{} in a qid, expected text", rulerank::quoted(qid.substr(i, 1))));
+             fmt::format("found {} in a qid, expected text", rulerank::quoted(qid.substr(i, 1))));
     out_.qid = qid;
   }
 
   void read_feature(std::string_view token) {
     std::size_t const colon = token.find(':');
     if (colon == token.npos)
-      fail(token, fmt::format("{} without a colon, {}", rulerank::quoted(token), expected_feature));
+      fail(token,
+           fmt::format("found {} without a colon, {}", rulerank::quoted(token), expected_feature));
     std::string_view const name = token.substr(0, colon);
     std::string_view const digits = token.substr(colon + 1);
     if (name == "qid")
-      fail(token, fmt::format("{} found, expected one qid and only right after the label",
+      fail(token, fmt::format("found {}, expected one qid, right after the label",
                               rulerank::quoted(token)));
     std::uint32_t const feature = number_of(token, name);
     double value = 0;
@@ -111,7 +112,7 @@ class line_reader {
     offsets_.push_back(offset_of(token));
   }
 
-  /// The number of a feature; of a name, that in the chunk.
+  /// Returns the number of a feature; for a name, its number in the chunk.
   std::uint32_t number_of(std::string_view token, std::string_view name) {
     bool const named = rules_.names != nullptr && is_feature_name(name);
     if (!named && !is_feature_number(name))
@@ -137,7 +138,7 @@ class line_reader {
     return std::to_string(feature);
   }
 
-  /// Throws the first place where a feature is listed again.
+  /// Throws the first position where a feature is listed again.
   void sort_features() {
     if (sorted_) return;
     std::vector<std::size_t> order(out_.entries.size());
@@ -155,7 +156,7 @@ class line_reader {
     }
     if (again < order.size())
       throw line_fault{offsets_[again],
-                       fmt::format("feature {} is listed twice, expected each feature once",
+                       fmt::format("found feature {} twice, expected each feature once",
                                    name_of(out_.entries[again].feature))};
     out_.entries = std::move(entries);
   }
@@ -165,14 +166,14 @@ class line_reader {
     std::size_t const bad = std::min(line_.find('\0', at_), line_.find('\r', at_));
     if (bad == line_.npos) return;
     throw line_fault{bad, line_[bad] == '\r'
-                              ? "a carriage return within the line, expected a line end"
-                              : "a NUL byte, expected text"};
+                              ? "found a carriage return inside the line, expected a line end"
+                              : "found a NUL byte, expected text"};
   }
 
   std::string_view line_;
   line_rules const& rules_;
   line_document& out_;
-  std::vector<std::size_t> offsets_;  // of the entries, in the order of the line
+  std::vector<std::size_t> offsets_;  // of the entries, in line order
   std::size_t at_ = 0;
   bool sorted_ = true;
 };

@@ -29,9 +29,9 @@ std::vector<group_size> read_group_file(context const& ctx, std::string const& p
     std::size_t documents = 0;
     auto const [end, status] = std::from_chars(word.data(), word.data() + word.size(), documents);
     if (status != std::errc() || end != word.data() + word.size() || documents == 0)
-      throw error(
-          {display_name(path), number, first + 1},
-          fmt::format("group size {}, expected an integer of 1 or more", rulerank::quoted(word)));
+      throw error({display_name(path), number, first + 1},
+                  fmt::format("found group size {}, expected an integer of 1 or more",
+                              rulerank::quoted(word)));
     sizes.push_back({documents, number});
   }
   return sizes;

@@ -95,8 +95,8 @@ dataset with_feature_words(dataset data, std::string const& place) {
     std::string const word = feature_word(name);
     auto const [other, is_new] = name_of_word.emplace(word, name);
     if (!is_new)
-      throw error({place, 1, 1}, fmt::format("found the features '{}' and '{}', which both would "
-                                             "be called {}, expected other names",
+      throw error({place, 1, 1}, fmt::format("found the features '{}' and '{}', whose names both "
+                                             "become {}, expected different names",
                                              other->second, name, word));
     name = word;
   }

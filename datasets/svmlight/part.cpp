@@ -1,5 +1,6 @@
-// A text over processes: each reads a run of queries. Shares of the bytes end anywhere, so a
-// process's part begins behind the query that goes on there, and ends where the next one's begins.
+// Reads a text with several processes, each of which reads consecutive queries. Shares of the bytes
+// can end anywhere. A process's part therefore begins after the query that is in progress at the
+// start of its share, and ends at the first query of the next part.
 #include "core/error.hpp"
 #include "core/even_ranges.hpp"
 #include "core/process_group.hpp"
@@ -23,10 +24,10 @@ namespace rulerank::inline v0::datasets {
 
 namespace {
 
-/// What cannot be read in parts.
+/// Thrown for input that cannot be read in parts.
 struct not_in_parts {};
 
-/// Finds where queries begin.
+/// Finds the beginnings of queries.
 class query_finder {
  public:
   query_finder(std::string_view text, read_options const& options) : text_(text) {
@@ -34,8 +35,9 @@ class query_finder {
     rules_.names = &names_;
   }
 
-  /// Where a query begins from `at` on, where a line begins, or the text's end; 0 where no document
-  /// stands before. Throws `not_in_parts` where a line there is at fault or has no qid.
+  /// Returns where the first query at or after `at` begins; `at` is the beginning of a line.
+  /// Returns the end of the text if there is none, and 0 if no document precedes `at`. Throws
+  /// `not_in_parts` if a line there is faulty or has no qid.
   std::size_t from(std::size_t at) {
     std::string_view before;
     for (std::size_t line = at; before.empty();) {
@@ -54,7 +56,7 @@ class query_finder {
   }
 
  private:
-  /// Empty: no document.
+  /// Returns an empty text if the line has no document.
   std::string_view qid_of(std::string_view line) {
     if (line.ends_with('\r')) line.remove_suffix(1);
     names_.clear();
@@ -77,7 +79,7 @@ std::uint64_t feeds_in(std::string_view text) {
   return static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '\n'));
 }
 
-/// The text behind its byte order mark. Throws `not_in_parts` for delimited text.
+/// Returns the text after its byte order mark. Throws `not_in_parts` for delimited text.
 std::string_view lines_of(std::string_view text, std::string const& name,
                           read_options const& options) {
   remove_byte_order_mark(text);
@@ -85,13 +87,13 @@ std::string_view lines_of(std::string_view text, std::string const& name,
   return text;
 }
 
-/// A process's part of a plain file, of which it reads no more.
+/// Reads a process's part of a plain file, and nothing else of it.
 text_lines part_of_plain(context const& ctx, std::string const& path, line_range const& range,
                          read_options const& options) {
   text_lines part;
   part.text = open_text(ctx, path);
   std::string_view const text = part.text->bytes();
-  if (range.end > text.size()) throw not_in_parts();  // it was changed
+  if (range.end > text.size()) throw not_in_parts();  // the file has changed
   std::string_view const lines = lines_of(text, display_name(path), options);
   std::size_t const mark = text.size() - lines.size();
   query_finder queries(lines, options);
@@ -110,8 +112,8 @@ text_lines part_of_plain(context const& ctx, std::string const& path, line_range
   return part;
 }
 
-/// Where the parts of all processes begin, behind them the text's end, and how many lines are
-/// before them.
+/// The beginnings of the parts of all processes, followed by the end of the text, and the number of
+/// lines before each.
 struct text_cuts {
   std::vector<std::size_t> begin;
   std::vector<std::uint64_t> lines_before;
@@ -134,7 +136,7 @@ text_cuts cuts_of(std::string_view text, std::size_t parts, read_options const& 
   return cuts;
 }
 
-/// A process's part of a text that the first process alone reads.
+/// Returns a process's part of a text that only the first process reads.
 text_lines part_dealt(context const& ctx, process_group const& group, std::string const& path,
                       read_options const& options) {
   std::shared_ptr<text_source const> whole;
@@ -145,7 +147,7 @@ text_lines part_dealt(context const& ctx, process_group const& group, std::strin
       text = lines_of(whole->bytes(), display_name(path), options);
       return cuts_of(text, static_cast<std::size_t>(group.size()), options);
     } catch (not_in_parts const&) {
-    } catch (error const&) {  // the archive's: whoever reads it whole says so
+    } catch (error const&) {  // a fault of the archive, which the reader of the whole text reports
     }
     return text_cuts();
   });
@@ -160,12 +162,13 @@ text_lines part_dealt(context const& ctx, process_group const& group, std::strin
   return part;
 }
 
-/// What a process says of its part, by which all know whether the parts are what one process reads.
+/// Facts about a process's part, from which all processes decide whether the parts equal the whole
+/// text.
 struct part_facts {
   bool is_read = true;
   bool has_fractions = false;
   feature_form form = feature_form::unknown;
-  std::vector<std::string> names;  // of its features
+  std::vector<std::string> names;  // names of its features
   std::vector<std::string> qids;
   static auto members_of(auto& facts) {
     return std::tie(facts.is_read, facts.has_fractions, facts.form, facts.names, facts.qids);
@@ -184,8 +187,8 @@ part_facts facts_of(dataset const& part) {
   return facts;
 }
 
-/// Whether the parts together are the text: it has documents and no fault, each query is in one
-/// part, and features have one form.
+/// Returns whether the parts together are the text: it has documents and no fault, each query is in
+/// one part, and features have one form.
 bool are_whole(std::vector<part_facts> const& parts) {
   std::unordered_set<std::string_view> qids;
   feature_form form = feature_form::unknown;
@@ -200,7 +203,7 @@ bool are_whole(std::vector<part_facts> const& parts) {
   return !qids.empty();
 }
 
-/// Numbers features that have names, and fills in labels, as one process does that reads all parts.
+/// Numbers named features and completes labels, as one process does that reads all parts.
 dataset as_in_whole(dataset part, std::vector<part_facts> const& parts) {
   std::set<std::string> sorted;
   for (part_facts const& one : parts) sorted.insert(one.names.begin(), one.names.end());
@@ -238,8 +241,8 @@ std::optional<dataset> read_dataset_part(context const& ctx, std::string const& 
     mine.is_read = false;
   }
   auto const all = gather_values(group, mine);
-  // `read_dataset` refuses the whole of parts that were parsed: it parses again to find the first
-  // fault, which may be one between parts, such as a query in two of them.
+  // `read_dataset` parses the text again to find its first fault, which may involve several parts,
+  // such as a query in two of them.
   if (!are_whole(all)) return std::nullopt;
   return as_in_whole(std::move(data), all);
 }

@@ -23,7 +23,7 @@
 namespace rulerank::inline v0::datasets::part_test {
 namespace {
 
-/// The parts of a file that so many processes read, in their order.
+/// Returns the parts of a file that `processes` processes read, in order.
 std::vector<std::optional<dataset>> parts_of(std::string const& path, int processes,
                                              read_options const& options = {}) {
   std::vector<std::optional<dataset>> parts(static_cast<std::size_t>(processes));
@@ -36,7 +36,7 @@ std::vector<std::optional<dataset>> parts_of(std::string const& path, int proces
   return parts;
 }
 
-/// All that is known of the documents, one a line, with qids.
+/// Shows all attributes of the documents, one document per line, with qids.
 std::vector<std::string> told(dataset const& data) {
   std::vector<std::string> all;
   for (query_group const& query : data.queries)
@@ -51,7 +51,7 @@ std::vector<std::string> told(dataset const& data) {
   return all;
 }
 
-/// Queries of 1 to 7 documents, with blank lines and comments between them.
+/// Queries of 1 to 7 documents, separated by empty lines and comments.
 std::string letor(std::size_t queries, std::string_view feature = "") {
   std::string text = "# the first line\n";
   for (std::size_t q = 0; q < queries; ++q) {
@@ -68,7 +68,7 @@ struct Part : ::testing::Test {
     write_file(folder / name, text);
     return folder / name;
   }
-  /// A file of gzip.
+  /// Makes a gzip file.
   std::string archive(std::string const& name, std::string const& text) const {
     std::string const path = folder / name;
     gzFile const out = gzopen(path.c_str(), "wb");
@@ -109,8 +109,8 @@ TEST_F(Part, TogetherTheyAreTheFile) {
   }
 }
 
-/// Queries of 1 to 7 documents; features with few values and with many, some missing or not listed,
-/// one that a single query lists.
+/// Queries of 1 to 7 documents; features with few values and with many, some missing or unlisted,
+/// one that only a single query lists.
 std::string with_values(std::size_t queries) {
   random_engine engine(5);
   std::string text;
@@ -144,7 +144,7 @@ void expect_same(cut_and_binned const& found, cut_and_binned const& expected) {
   EXPECT_EQ(found.items.max_label, expected.items.max_label);
 }
 
-/// The cuts and items of a file that processes read in parts are those of the whole file.
+/// Expects that processes that read a file in parts compute the cuts and items of the whole file.
 void expect_cut_as_whole(std::string const& path, discretizer_options const& options) {
   dataset const whole = read_dataset({}, path);
   cut_and_binned expected;
@@ -154,7 +154,7 @@ void expect_cut_as_whole(std::string const& path, discretizer_options const& opt
     std::vector<cut_and_binned> found(static_cast<std::size_t>(processes));
     testing_tools::run_processes(processes, [&](process_group const& group) {
       context ctx;
-      ctx.threads = 1 + group.rank() % 2;  // the first one's number counts
+      ctx.threads = 1 + group.rank() % 2;  // only the first process's number is used
       ctx.processes = &group;
       auto const part = read_dataset_part(ctx, path);
       cut_and_binned& mine = found[static_cast<std::size_t>(group.rank())];
@@ -205,7 +205,7 @@ class counting_process final : public process_group {
   process_group const& group_;
 };
 
-/// So many documents, ten a query, whose values differ.
+/// Makes documents with distinct values, ten per query.
 std::string with_features(int documents, int features) {
   random_engine engine(7);
   std::string text;
@@ -219,7 +219,7 @@ std::string with_features(int documents, int features) {
 }
 
 TEST_F(Part, CountsOfManyFeaturesAreToldTogether) {
-  // Exchanges of counts; the others are of features, documents, threads and cuts.
+  // Exchanges of counts; other exchanges send features, documents, threads and cuts.
   struct shape {
     int documents = 0, features = 0;
     std::size_t exchanges = 0;
@@ -242,7 +242,7 @@ TEST_F(Part, CountsOfManyFeaturesAreToldTogether) {
       auto const items = apply_discretizer(ctx, *part, fitted);
       counting.exchanges = 0;
       EXPECT_EQ(join_parts(counting, items).codes, whole.codes);
-      EXPECT_EQ(counting.exchanges, 2);  // one is of labels
+      EXPECT_EQ(counting.exchanges, 2);  // one is for labels
       EXPECT_LE(counting.largest, bytes_together);
     });
   }
@@ -283,7 +283,7 @@ TEST_F(Part, NothingWhereAFileMustBeReadWhole) {
   expect_nothing(file("apart", letor(9)), regroup);
 }
 
-/// A text with some of its lines repeated, moved, cut off or without their first word.
+/// Returns a text with some of its lines repeated, moved, truncated or without their first word.
 std::string with_changes(std::vector<std::string> lines, random_engine& engine) {
   for (std::size_t changes = uniform_below(engine, 4); changes > 0; --changes) {
     std::size_t const at = uniform_below(engine, lines.size());

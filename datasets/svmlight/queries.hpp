@@ -1,5 +1,5 @@
 #pragma once
-// Queries: which documents belong together, by their qids, by a group file, or all to one.
+// Groups documents into queries: by their qids, by a group file, or all into one.
 
 #include "core/context.hpp"
 #include "datasets/svmlight.hpp"
@@ -17,38 +17,38 @@
 
 namespace rulerank::inline v0::datasets {
 
-/// Documents one after the other with the same qid (or all without one).
+/// Consecutive documents with the same qid, or without one.
 struct qid_run {
   std::optional<std::string_view> qid;
   std::size_t begin = 0;  ///< first document
-  line_place place;       ///< of its qid, or where it would have to stand
+  line_place place;       ///< where the qid is, or is expected
 };
 
-/// Numbers the queries of a text from 0, its documents given in their order.
+/// Numbers the queries of a text from 0, given its documents in order.
 class query_former {
  public:
-  /// Reads the group file, where the options name one; `name` stands in messages.
+  /// Reads the group file, if the options name one; `name` is used in messages.
   query_former(context const& ctx, svmlight_options const& options, std::string name);
 
-  /// Takes a run whose place counts the lines of the whole text and returns its query; it may be
-  /// the query before, too. `last_line` (from 1) is that of the document before. When that
-  /// document's query has ended, `ended` (may be empty) is called first. Throws `text_fault`.
+  /// Takes a run whose position counts the lines of the whole text, and returns its query, which
+  /// may be the previous one. `last_line` (from 1) is the line of the previous document. If that
+  /// document's query has ended, calls `ended` (may be empty) first. Throws `text_fault`.
   std::size_t begin_run(qid_run const& run, std::uint64_t last_line,
                         std::function<void()> const& ended = {});
-  /// Takes a blank line that ends the query before it, `line` from 1: a run of the same query after
-  /// it is at fault. False where no query has a qid: nothing ends.
+  /// Takes an empty line, `line` from 1, which ends the query before it: a later run of this query
+  /// is a fault. Returns false if queries have no qid, so that nothing ends.
   bool end_query(std::uint64_t line);
-  /// Whether a group file gives the queries. If so, `next_of_group` is to be called for each
+  /// Whether a group file defines the queries. If so, `next_of_group` must be called for each
   /// document.
   bool grouped() const noexcept { return grouped_; }
-  /// Takes a document and returns its query. Throws `error` naming the group file when its sizes
-  /// are used up.
+  /// Takes a document and returns its query. Throws `error` naming the group file if its sizes are
+  /// exhausted.
   std::size_t next_of_group();
-  /// Whether the last document was the last of its group.
+  /// Whether the last document completed its group.
   bool group_is_whole() const noexcept { return left_ == 0; }
   std::string qid(std::size_t query) const;
-  /// To be called at the text's end, after that many documents. Throws `error` for none, and for
-  /// group sizes that add up to more.
+  /// Must be called at the end of the text with the number of documents. Throws `error` if there
+  /// are none, and if the group sizes add up to more.
   void finish(std::size_t documents, std::function<void(std::string const&)> const& warn) const;
 
  private:
@@ -58,11 +58,11 @@ class query_former {
   std::string name_;
   std::vector<group_size> sizes_;
   std::size_t group_ = 0;  // groups begun
-  std::size_t left_ = 0;   // documents that the last of them lacks
+  std::size_t left_ = 0;   // documents that are missing in the last group
   std::size_t taken_ = 0;  // documents in groups
   std::optional<bool> with_qid_;
   std::size_t current_ = 0;
-  std::uint64_t ended_by_ = 0;  // the blank line that ended the query; 0: none did
+  std::uint64_t ended_by_ = 0;  // line of the empty line that ended the query; 0: none
   std::vector<std::string> qids_;
   std::vector<std::uint64_t> last_lines_;  // of the queries that ended
   std::unordered_map<std::string, std::size_t> numbers_;

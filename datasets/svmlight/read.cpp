@@ -16,13 +16,13 @@ namespace {
 
 constexpr std::size_t chunks_between_reports = 512;
 
-/// A count of chunks that threads wait for.
+/// A count of finished chunks, for which threads can wait.
 class chunk_count {
  public:
   void wait_for(std::size_t chunks) const {
     for (std::size_t now = count_.load(); now != chunks; now = count_.load()) count_.wait(now);
   }
-  /// Counts one chunk when it is destroyed.
+  /// Counts one chunk on destruction.
   class one {
    public:
     explicit one(chunk_count& of) : of_(of) {}
@@ -66,10 +66,9 @@ void read_chunks(context const& ctx, std::string_view text, std::span<std::size_
   std::vector<parsed_documents> parsed(static_cast<std::size_t>(ctx.thread_count()));
   chunk_count appended, copied;
   std::atomic<bool> stopped{false};
-  // Makes room for the documents up to chunk p and, where the rest of the text is as dense, for
-  // all.
+  // Allocates for the documents up to chunk p and, at the same density, for the rest of the text.
   auto const make_room = [&](std::size_t p, std::size_t entries) {
-    copied.wait_for(p);  // entries move
+    copied.wait_for(p);  // reallocation moves entries
     double const more = 1.1 * static_cast<double>(text.size()) / static_cast<double>(cuts[p + 1]);
     auto const of_all = [&](std::size_t n) {
       return static_cast<std::size_t>(more * static_cast<double>(n));
@@ -79,7 +78,7 @@ void read_chunks(context const& ctx, std::string_view text, std::span<std::size_
   auto const read_chunk = [&](std::size_t p, int thread) {
     chunk_count::one const counts_when_copied(copied);
     parsed_documents& part = parsed[static_cast<std::size_t>(thread)];
-    std::exception_ptr trouble;  // must not keep this chunk from its turn
+    std::exception_ptr trouble;  // must not prevent this chunk's turn
     try {
       if (!stopped) parse(chunk(p), part);
     } catch (...) {

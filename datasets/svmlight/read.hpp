@@ -1,5 +1,5 @@
 #pragma once
-// What the readers of whole texts and of streams in all forms share; tests choose the size of the
+// Shared by the readers of whole texts and of streams in all formats; tests set the size of the
 // chunks.
 
 #include "core/context.hpp"
@@ -18,13 +18,13 @@
 
 namespace rulerank::inline v0::datasets {
 
-/// Throws `usage_error` for options that make no sense.
+/// Throws `usage_error` for contradictory options.
 void check_options(svmlight_options const& options);
 
-/// What the options ask of a line or record.
+/// Returns the rules for a line or record under these options.
 line_rules rules_of(svmlight_options const& options);
 
-/// Replaces what the documents hold with those of a chunk. Called by several threads at once.
+/// Replaces the documents in `out` by those of a chunk. Called by several threads at once.
 using chunk_parser = std::function<void(std::string_view chunk, parsed_documents& out)>;
 
 /// Reads the chunks between `cuts`, offsets in `text`, in parallel into `data`, which `whole`
@@ -32,25 +32,26 @@ using chunk_parser = std::function<void(std::string_view chunk, parsed_documents
 void read_chunks(context const& ctx, std::string_view text, std::span<std::size_t const> cuts,
                  chunk_parser const& parse, whole_text& whole, dataset& data);
 
-/// Some lines of a text.
+/// Consecutive lines of a text.
 struct text_lines {
   std::shared_ptr<text_source const> text;
-  std::string_view bytes;          ///< of the text: whole lines
-  std::uint64_t lines_before = 0;  ///< in front of them
+  std::string_view bytes;          ///< whole lines of the text
+  std::uint64_t lines_before = 0;  ///< lines before them
 };
 
-/// Reads them, in chunks of about `chunk_bytes`, at least 1; the result does not depend on that.
+/// Reads the lines in chunks of about `chunk_bytes`, at least 1; the result does not depend on the
+/// size.
 dataset parse_lines(context const& ctx, text_lines lines, std::string name,
                     svmlight_options const& options,
                     std::function<void(std::string const&)> const& warn, std::size_t chunk_bytes);
 
-/// Reads a stream by `parser`, once it is known: query by query, as `stream_dataset`.
+/// Reads a stream query by query, as `stream_dataset`, with a parser that `begin` sets.
 class query_collector {
  public:
   query_collector(context const& ctx, std::string name, svmlight_options const& options,
                   std::function<void(dataset const&)> const& take_query);
 
-  /// Sets how the text behind the first `lines` lines is read; `form` has what is said of all
+  /// Sets the parser of the text after the first `lines` lines; `form` has the attributes of all
   /// documents (names, header, delimiter).
   void begin(chunk_parser parse, dataset form, std::uint64_t lines);
   /// Takes whole lines or records.
@@ -76,7 +77,7 @@ class query_collector {
   std::string text_;
   std::vector<std::size_t> line_ends_;
   std::list<std::string> ids_;
-  std::string text_id_;  // the first qid that a text became
+  std::string text_id_;  // the first qid converted from a text
   std::size_t documents_ = 0;
   std::uint64_t last_line_ = 0;  // of the last document
   std::uint64_t line_count_ = 0;
@@ -84,8 +85,8 @@ class query_collector {
 
 inline constexpr std::size_t default_chunk_bytes = 1 << 17;
 
-/// `parse_svmlight` with the text cut into chunks of about `chunk_bytes`, at least 1; the result
-/// does not depend on them.
+/// Does `parse_svmlight` with chunks of about `chunk_bytes`, at least 1; the result does not depend
+/// on the size.
 dataset parse_svmlight_chunks(context const& ctx, std::shared_ptr<text_source const> text,
                               std::string name, svmlight_options const& options,
                               std::function<void(std::string const&)> const& warn,

@@ -13,7 +13,7 @@ namespace rulerank::inline v0::datasets {
 
 namespace {
 
-constexpr std::ptrdiff_t margin = 64;  // what is read ahead without a look at the end
+constexpr std::ptrdiff_t margin = 64;  // bytes that are read without checking for the end
 
 constexpr double powers_of_ten[] = {1e0, 1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7, 1e8,
                                     1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16};
@@ -37,8 +37,8 @@ char const* token_end(char const* at, char const* end) {
   return at;
 }
 
-/// Reads a decimal without an exponent whose digits make an integer of at most 2^53, so that one
-/// division by a power of ten (exact up to 10^22) rounds correctly. Null for other forms.
+/// Reads a decimal without an exponent whose digits form an integer of at most 2^53, so that one
+/// division by a power of ten (exact up to 10^22) rounds correctly. Returns null for other forms.
 inline char const* read_short_decimal(char const* at, double& value) {
   bool const negative = *at == '-';
   at += negative;
@@ -88,7 +88,7 @@ inline char const* read_value(char const* at, char const* end, double& value) {
   return kind == number_kind::finite || kind == number_kind::missing ? after : nullptr;
 }
 
-/// A feature number of at most ten digits.
+/// Reads a feature number of at most ten digits.
 inline char const* read_feature_number(char const* at, std::uint64_t& feature) {
   std::uint64_t const word = load_characters(at);
   unsigned const digits = leading_digits(word);
@@ -137,7 +137,7 @@ char const* read_qid(char const* at, char const* end, std::string_view& qid) {
   return after;
 }
 
-/// False: a feature is there twice.
+/// Returns false if a feature occurs twice.
 bool sort_features(feature_value* begin, feature_value* end) {
   std::sort(begin, end,
             [](feature_value const& a, feature_value const& b) { return a.feature < b.feature; });
@@ -191,7 +191,7 @@ char const* read_regular_line(char const* at, char const* end, line_rules const&
       *at == '\n' ? at : std::memchr(at, '\n', static_cast<std::size_t>(end - at)));
   if (feed == nullptr) return nullptr;
   char const* const line_end = feed > begin && feed[-1] == '\r' ? feed - 1 : feed;
-  if (at < line_end) {  // a comment; its text is free but for these two bytes
+  if (at < line_end) {  // a comment; any text without these two bytes
     auto const size = static_cast<std::size_t>(line_end - at);
     if (std::memchr(at, '\0', size) != nullptr || std::memchr(at, '\r', size) != nullptr)
       return nullptr;

@@ -122,16 +122,17 @@ namespace {
 void check_stream(svmlight_options const& options) {
   check_options(options);
   if (options.regroup)
-    throw usage_error("a stream is read query by query, so its queries cannot be regrouped");
+    throw usage_error(
+        "the queries of a stream cannot be regrouped, because a stream is read query by query");
 }
 
-/// The parts of a stream as whole lines, without the byte order mark in front.
+/// The pieces of a stream as whole lines, without the initial byte order mark.
 class whole_lines {
  public:
   whole_lines(context const& ctx, int descriptor, std::string name)
       : stream_(ctx, descriptor, std::move(name)) {}
 
-  /// What has come and was not taken, with the next part of the stream; false at the end.
+  /// Appends the next piece of the stream to the unprocessed text; returns false at the end.
   bool next() {
     std::string_view const part = stream_.next();
     text_ += part;
@@ -143,7 +144,7 @@ class whole_lines {
     }
     return !part.empty();
   }
-  /// Empty as long as the first bytes could be a byte order mark.
+  /// Empty while the first bytes may be part of a byte order mark.
   std::string_view text() const { return at_begin_ ? std::string_view() : text_; }
   void drop(std::size_t bytes) { text_.erase(0, bytes); }
 
@@ -153,8 +154,8 @@ class whole_lines {
   bool at_begin_ = true;
 };
 
-/// Hands on what comes as whole lines or records; `last_end(text)` is where the last one ends that
-/// the text has begun and ended, 0 for none, and `drop` is told what was handed on.
+/// Passes on whole lines or records; `last_end(text)` returns the end of the last complete one in
+/// the text, 0 for none, and `drop` receives what was passed on.
 template <class LastEnd, class Drop>
 void take_all(whole_lines& in, query_collector& queries, LastEnd&& last_end, Drop&& drop) {
   do {
@@ -173,7 +174,7 @@ void take_lines(whole_lines& in, query_collector& queries, svmlight_options cons
         parse_documents(text, rules, out);
       },
       {}, 0);
-  std::size_t seen = 0;  // without a line's end
+  std::size_t seen = 0;  // bytes without a line end
   take_all(
       in, queries,
       [&](std::string_view text) {

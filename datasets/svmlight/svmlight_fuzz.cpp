@@ -1,5 +1,6 @@
-// Fuzz target (core/fuzzing.cpp): whatever the bytes, the reader reads what the plain one reads, or
-// names the line that the plain one refuses, alike for every cut of the text and for a stream.
+// Fuzz target (core/fuzzing.cpp): for any bytes, the reader returns the result of the plain reader,
+// or names the line that the plain reader rejects, for every division of the text into chunks and
+// for a stream.
 
 #include "core/error.hpp"
 #include "core/fuzzing.hpp"
@@ -57,7 +58,7 @@ void require_reference(outcome const& got, std::string const& text,
   }
 }
 
-/// An archive must be read or refused, no more.
+/// An archive must be read or rejected.
 void read_archive(std::string const& bytes) {
   int ends[2];
   if (bytes.size() > 4096 || ::pipe(ends) != 0) return;
@@ -93,7 +94,7 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* bytes, std::size_t siz
   require(whole.said == chunks.said, "the cuts of the text change the error");
   require_same(whole.data, chunks.data);
   require_reference(whole, text, options);
-  // Room behind the text sends its last lines down the fast path as well.
+  // With space after the text, its last lines also take the fast path.
   outcome const roomy = parse(text + "\n" + std::string(100, ' '), options, 1, text.size() + 200);
   require(whole.said == roomy.said, "room behind the text changes the error");
   require_same(whole.data, roomy.data);

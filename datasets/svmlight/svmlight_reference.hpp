@@ -1,5 +1,5 @@
 #pragma once
-// The reader written plainly, for tests and fuzzing: line by line, token by token, strtod.
+// A simple reader for tests and fuzzing: line by line, token by token, with strtod.
 
 #include "datasets/svmlight.hpp"
 #include "datasets/text/encoding.hpp"
@@ -22,7 +22,7 @@ struct document {
   std::int32_t label = 0;
   std::string qid;
   std::map<std::uint32_t, double> features;
-  std::map<std::string, double> named;  ///< features by name; `features` has their numbers too
+  std::map<std::string, double> named;  ///< features by name; `features` also has their numbers
   std::string line;
   std::uint64_t line_number = 0;
 
@@ -37,12 +37,12 @@ struct document {
 
 struct outcome {
   std::vector<document> documents;  ///< in file order
-  std::vector<std::string> names;   ///< of features 1, 2, ..., where they have names
+  std::vector<std::string> names;   ///< of features 1, 2, ..., if they have names
   bool with_qid = false;
-  std::uint64_t bad_line = 0;  ///< of the first fault, 1 of a text without documents; 0: none
+  std::uint64_t bad_line = 0;  ///< of the first fault, 1 for a text without documents; 0: none
 };
 
-/// A decimal number as a whole token; nothing for what is not one. NaN: missing.
+/// Parses a whole token as a decimal number; returns nothing for anything else. NaN: missing.
 inline std::optional<double> number(std::string token) {
   std::string lower = token;
   for (char& c : lower)
@@ -59,8 +59,8 @@ inline std::optional<double> number(std::string token) {
 
 enum class form { unknown, numbers, names };
 
-/// A name: a letter, `_` or a byte beyond ASCII first, then neither blanks nor control characters,
-/// in UTF-8.
+/// Returns whether it is a name: first a letter, `_` or a non-ASCII byte, then neither whitespace
+/// nor control characters, in UTF-8.
 inline bool is_name(std::string const& name) {
   auto const first = static_cast<unsigned char>(name[0]);
   if (std::isalpha(first) == 0 && first != '_' && first < 128) return false;
@@ -69,8 +69,8 @@ inline bool is_name(std::string const& name) {
   return name != "qid" && first_not_utf8(name) == name.npos;
 }
 
-/// False: the line is at fault. `so_far` is how features were told apart before. `out` has no value
-/// for a line without a document.
+/// Returns false if the line is faulty. `so_far` is the form of the previous features. `out` has no
+/// value for a line without a document.
 inline bool read_line(std::string line, svmlight_options const& options,
                       std::optional<document>& out, form& so_far) {
   out.reset();
@@ -128,7 +128,7 @@ inline bool read_line(std::string line, svmlight_options const& options,
   return true;
 }
 
-/// Options without a group file; `regroup` is left to the caller.
+/// Options without a group file; the caller handles `regroup`.
 inline outcome read(std::string const& text, svmlight_options const& options) {
   outcome result;
   std::istringstream in(text.substr(0, 3) == "\xef\xbb\xbf" ? text.substr(3) : text);

@@ -40,7 +40,7 @@ dataset parse(std::string text, svmlight_options const& options = {}, int thread
                                chunk_bytes);
 }
 
-/// A file that someone writes to while it is read.
+/// A file that changes while it is read.
 struct changing_text final : changeable_text {
   std::string text;
   bool written = false;
@@ -75,7 +75,7 @@ TEST(svmlight, a_text_that_changes_while_it_is_read_is_an_error) {
 struct odd_file {
   char const* name;
   std::string text;
-  std::string expected;  ///< how the error begins, or "OK"
+  std::string expected;  ///< the beginning of the error, or "OK"
   svmlight_options options{};
 };
 
@@ -99,7 +99,7 @@ svmlight_options unlabelled_is(std::int32_t label) {
 std::vector<odd_file> odd_files() {
   std::string const long_zeros = "0." + std::string(400, '0') + "1";
   return {
-      // Odd, and valid.
+      // Unusual but valid.
       {"plain", "1 qid:1 1:0.5 2:1\n0 qid:1 1:2\n", "OK"},
       {"no line end at the end", "1 qid:1 1:0.5", "OK"},
       {"CRLF", "1 qid:1 1:0.5 # c\r\n0 qid:1\r\n", "OK"},
@@ -131,20 +131,20 @@ std::vector<odd_file> odd_files() {
       {"features by name", "1 qid:1 bm25:0.3 page_rank:1 \xc3\xa9:NULL\n0 qid:1 bm25:1\n", "OK"},
       {"names like numbers and words", "1 qid:1 nan:1 NULL:2 e5:3 _1:4\n", "OK"},
       {"not labelled yet, another number", "-7.0 qid:1 1:1\n", "OK", unlabelled_is(-7)},
-      // Broken.
-      {"empty", "", "f:1:1: no documents found"},
-      {"blank", "\n \n\n", "f:1:1: no documents found"},
-      {"comments alone", "# a\n# b", "f:1:1: no documents found"},
-      {"byte order mark alone", "\xef\xbb\xbf", "f:1:1: no documents found"},
+      // Invalid.
+      {"empty", "", "f:1:1: found no documents"},
+      {"blank", "\n \n\n", "f:1:1: found no documents"},
+      {"comments alone", "# a\n# b", "f:1:1: found no documents"},
+      {"byte order mark alone", "\xef\xbb\xbf", "f:1:1: found no documents"},
       {"feature twice", "1 qid:1 1:1\n\n1 qid:1 5:0.25 5:1\n",
-       "f:3:16: feature 5 is listed twice, expected each feature once"},
-      {"feature twice, apart", "1 qid:1 5:1 3:1 5:2 3:2\n", "f:1:17: feature 5 is listed twice"},
+       "f:3:16: found feature 5 twice, expected each feature once"},
+      {"feature twice, apart", "1 qid:1 5:1 3:1 5:2 3:2\n", "f:1:17: found feature 5 twice"},
       {"feature twice before another fault", "1 qid:1 5:1 5:2 x\n",
-       "f:1:13: feature 5 is listed twice"},
+       "f:1:13: found feature 5 twice"},
       {"feature twice behind another fault", "1 qid:1 x 5:1 5:2\n",
        "f:1:9: \"x\" without a colon, expected <feature>:<value>"},
-      {"feature 0", "1 qid:1 0:1\n", "f:1:9: feature 0, expected 1 or more"},
-      {"feature 00", "1 qid:1 00:1\n", "f:1:9: feature 0, expected 1 or more"},
+      {"feature 0", "1 qid:1 0:1\n", "f:1:9: found feature 0, expected 1 or more"},
+      {"feature 00", "1 qid:1 00:1\n", "f:1:9: found feature 0, expected 1 or more"},
       {"feature 2^31", "1 qid:1 2147483648:1\n",
        "f:1:9: feature \"2147483648\" is too large, expected at most 2147483647"},
       {"feature of 30 digits", "1 qid:1 " + std::string(30, '9') + ":1\n",
@@ -153,17 +153,17 @@ std::vector<odd_file> odd_files() {
       {"digits and letters for a feature", "1 qid:1 1cost:1\n",
        "f:1:9: feature \"1cost\" is not a number or a name, expected <feature>:<value>"},
       {"a name behind numbers", "1 qid:1 1:1 cost:1\n",
-       "f:1:13: a feature by name, expected a number as the features before have"},
+       "f:1:13: found a feature by name, expected a number, as the features before have"},
       {"a number behind names", "1 qid:1 cost:1\n1 qid:1\n1 qid:1 1:2\n",
-       "f:3:9: a feature by number, expected a name as the features before have"},
+       "f:3:9: found a feature by number, expected a name, as the features before have"},
       {"a name on a later line", "1 qid:1 1:1\n0 qid:1 2:1\n2 qid:1  cost:1 x\n",
-       "f:3:10: a feature by name, expected a number"},
+       "f:3:10: found a feature by name, expected a number"},
       {"a name behind a fault", "1 qid:1 1:1\n-2 qid:1 1:1\n2 qid:1 cost:1\n",
        "f:2:1: label \"-2\" is negative"},
       {"a query apart before a name", "1 qid:1 1:1\n1 qid:2 1:1\n0 qid:1 cost:1\n",
-       "f:3:3: query \"1\" occurs again"},
+       "f:3:3: found query \"1\" again"},
       {"a name twice", "1 qid:1 a:1 b:1 a:2\n",
-       "f:1:17: feature a is listed twice, expected each feature once"},
+       "f:1:17: found feature a twice, expected each feature once"},
       {"a value of a name", "1 qid:1 bm25:x\n", "f:1:14: value \"x\" of feature bm25 is not"},
       {"a control character in a name", "1 qid:1 a\x01:1\n", "f:1:9: feature \"a\\x01\" is not"},
       {"a mark of direction in a name", "1 qid:1 a\xe2\x80\x8f:1\n",
@@ -171,7 +171,7 @@ std::vector<odd_file> odd_files() {
       {"a name that is not UTF-8",
        "1 qid:1 gr\xf6\xdf"
        "e:1\n",
-       "f:1:9: the name \"gr\\xf6\\xdfe\" is not UTF-8, expected UTF-8; iconv -f NAME -t UTF-8 "
+       "f:1:9: the name \"gr\\xf6\\xdfe\" is not UTF-8, expected UTF-8; iconv -f ENCODING -t UTF-8 "
        "converts the file"},
       {"no feature before the colon", "1 qid:1 :1\n", "f:1:9: feature \"\" is not a number"},
       {"no colon", "1 qid:1 1:1 2\n", "f:1:13: \"2\" without a colon"},
@@ -211,31 +211,32 @@ std::vector<odd_file> odd_files() {
       {"missing label", "NULL qid:1 1:1\n", "f:1:1: label \"NULL\", expected an integer"},
       {"no label", "qid:1 1:1\n", "f:1:1: label \"qid:1\" is not a number"},
       {"a header", "label,qid,f1\n", "f:1:1: label \"label,qid,f1\" is not a number"},
-      {"qid without an id", "1 qid: 1:1\n", "f:1:3: qid: without an id, expected qid:<id>"},
+      {"qid without an id", "1 qid: 1:1\n", "f:1:3: found qid: without an id, expected qid:<id>"},
       {"two qids", "1 qid:1 qid:2 1:1\n",
-       "f:1:9: \"qid:2\" found, expected one qid and only right after the label"},
+       "f:1:9: found \"qid:2\", expected one qid, right after the label"},
       {"qid behind a feature", "1 qid:1\n1 1:1 qid:1\n",
-       "f:2:3: no qid found, expected qid:<id> as on the lines before"},
+       "f:2:3: found no qid, expected qid:<id>, as on the lines before"},
       {"qid behind a feature, first", "1 1:1 qid:1\n", "f:1:7: \"qid:1\" found"},
       {"qid missing on the last line",
        "1 qid:1 1:1\n1 qid:1 1:1\n1 qid:1 1:1\n1 qid:1 1:1\n0 1:1\n", "f:5:3: no qid found"},
       {"qid missing on a bare line", "1 qid:1 1:1\n0\n", "f:2:2: no qid found"},
       {"qid on the last line alone", "1 1:1\n1 1:1\n1 1:1\n1 1:1\n1 1:1\n1 1:1\n0  qid:1\n",
-       "f:7:4: qid \"1\" found, expected none as on the lines before"},
+       "f:7:4: found qid \"1\", expected none, as on the lines before"},
       {"query apart", "1 qid:1\n1 qid:1\n1 qid:2\n0  qid:1\n",
-       "f:4:4: query \"1\" occurs again, expected its lines together (they ended on line 2)"},
+       "f:4:4: found query \"1\" again, expected its lines together (they ended on line 2); "
+       "regroup gathers them"},
       {"query apart on a line with a fault", "1 qid:1\n1 qid:2\n0 qid:1 x\n",
-       "f:3:3: query \"1\" occurs again"},
+       "f:3:3: found query \"1\" again"},
       {"query apart behind a fault", "1 qid:1\n1 qid:2 x\n0 qid:1\n",
        "f:2:9: \"x\" without a colon"},
       {"queries apart, gathered, with a fault", "1 qid:1\n1 qid:2\n0 qid:1\n-1 qid:1\n",
        "f:4:1: label \"-1\" is negative", regroup()},
       {"NUL in a value", "1 qid:1 1:1\0\n"s, "f:1:11: value \"1\\x00\""},
       {"NUL in a qid", "1 qid:a\0b 1:1\n"s, "f:1:8: \"\\x00\" in a qid, expected text"},
-      {"NUL in a comment", "1 qid:1 1:1 # \0\n"s, "f:1:15: a NUL byte, expected text"},
+      {"NUL in a comment", "1 qid:1 1:1 # \0\n"s, "f:1:15: found a NUL byte, expected text"},
       {"NULs to the end", "1 qid:1 1:1\n" + std::string(100, '\0'), "f:2:1: label \"\\x00"},
       {"carriage returns for line ends", "1 qid:1 1:1 #a\r1 qid:1 1:1 #b\r1 qid:1 1:1",
-       "f:1:15: a carriage return within the line, expected a line end"},
+       "f:1:15: found a carriage return inside the line, expected a line end"},
       {"carriage return in a line", "1 qid:1\r 1:1\n", "f:1:8: \"\\x0d\" in a qid"},
       {"UTF-16", "\377\3761\0 \0"s, "f:1:1: label \"\\xff\\xfe1\\x00\""},
       {"binary",
@@ -246,7 +247,7 @@ std::vector<odd_file> odd_files() {
 }
 
 TEST(svmlight, odd_files_are_read_or_named) {
-  std::string const padding(200, ' ');  // sends lines down the fast path, which needs room behind
+  std::string const padding(200, ' ');  // enables the fast path, which needs space after a line
   for (odd_file const& file : odd_files()) {
     for (int const threads : {1, 3}) {
       for (std::size_t const chunk : {1, 7, 100000}) {
@@ -332,14 +333,14 @@ TEST(svmlight, fractional_labels_where_they_are_asked_for) {
   EXPECT_EQ(message_of([&] { parse("-0.5 qid:1 1:1\n", options); }),
             "f:1:1: label \"-0.5\" is negative, expected a number of 0 or more");
   EXPECT_EQ(message_of([] { parse("1 qid:1 1:1\n0.5 qid:1 1:1\n"); }),
-            "f:2:1: label \"0.5\" is fractional, expected an integer of 0 or more: rules count "
-            "classes, evaluate alone reads fractional labels");
+            "f:2:1: label \"0.5\" is fractional, expected an integer of 0 or more, because labels "
+            "are classes; only evaluate reads fractional labels");
 }
 
 TEST(svmlight, documents_without_labels_where_they_are_allowed) {
   svmlight_options options;
   options.optional_labels = true;
-  std::string const room(100, ' ');  // regular lines as well
+  std::string const room(100, ' ');  // enables the fast path
   for (std::string const& end : {std::string(), room}) {
     dataset const data = parse("qid:1 1:1\n2 qid:1 1:2 #docid = x\n qid:2 1:3\n" + end, options);
     EXPECT_EQ(data.labels, (std::vector<std::int32_t>{unlabelled, 2, unlabelled}));
@@ -399,7 +400,7 @@ TEST(svmlight, stops_at_any_time) {
   for (int i = 0; i < 4000; ++i) text += "1 qid:1 1:3 2:4\n";
   auto const shared = make_text(std::move(text));
   int stopped = 0;
-  // More where a machine starts the other thread always too late.
+  // More rounds on a machine that always starts the other thread too late.
   for (int round = 0; round < 400 || (stopped == 0 && round < 40'000); ++round) {
     std::stop_source source;
     context ctx = with_threads(2 + round % 7);
@@ -432,10 +433,10 @@ TEST(svmlight, group_files) {
       {"1\n1\n", path + ":2:1: the group sizes add up to 2 documents, expected as many as f has"},
       {"1\n3\n1\n", path + ":2:1: the group sizes add up to more than 3 documents"},
       {"3\n1\n", path + ":2:1: the group sizes add up to more than 3 documents"},
-      {"1\n0\n2\n", path + ":2:1: group size \"0\", expected an integer of 1 or more"},
-      {"1\n 2x\n", path + ":2:2: group size \"2x\", expected an integer of 1 or more"},
-      {"-1\n", path + ":1:1: group size \"-1\""},
-      {"99999999999999999999999\n", path + ":1:1: group size"},
+      {"1\n0\n2\n", path + ":2:1: found group size \"0\", expected an integer of 1 or more"},
+      {"1\n 2x\n", path + ":2:2: found group size \"2x\", expected an integer of 1 or more"},
+      {"-1\n", path + ":1:1: found group size \"-1\""},
+      {"99999999999999999999999\n", path + ":1:1: found group size"},
       {"18446744073709551615\n5\n", path + ":1:1: the group sizes add up to more"},
       {"", path + ":1:1: the group sizes add up to 0 documents, expected as many as f has"},
   };
@@ -452,13 +453,13 @@ TEST(svmlight, group_files) {
   }
   write_file(path, "3\n");
   EXPECT_EQ(message_of([&] { parse("1 qid:7 1:1\n", options); }),
-            "f:1:3: qid \"7\" found, expected none since " + path + " gives the queries");
+            "f:1:3: found qid \"7\", expected none, because " + path + " gives the queries");
   options.group_file = folder / "absent";
   EXPECT_EQ(message_of([&] { parse(text, options); }),
             options.group_file + ": cannot be read: No such file or directory");
 }
 
-// Numbers: each way through the reader gives what strtod gives.
+// Numbers: each path through the reader returns the result of strtod.
 
 TEST(number, is_rounded_like_strtod) {
   random_engine engine(7);
@@ -512,7 +513,7 @@ TEST(number, is_rounded_like_strtod) {
   }
 }
 
-// Against the plain reader.
+// Comparison with the plain reader.
 
 void expect_same(dataset const& data, reference::outcome const& expected, std::string const& text) {
   ASSERT_EQ(data.size(), expected.documents.size()) << text;
@@ -539,7 +540,7 @@ void expect_same(dataset const& data, reference::outcome const& expected, std::s
   }
 }
 
-/// A text that is mostly valid, with all the forms the reader knows.
+/// Returns a random text that is mostly valid, with all forms that the reader supports.
 std::string drawn_text(random_engine& engine, bool flawed, bool named) {
   auto const one_of = [&](std::vector<char const*> const& words) {
     return std::string(words[uniform_below(engine, words.size())]);
@@ -610,7 +611,7 @@ TEST(svmlight, a_line_of_10_megabytes) {
   EXPECT_EQ(data.lines[0].size() + 1 + data.lines[1].size() + 1, text.size());
 }
 
-// The first lines say that there is room for fewer entries than later lines have.
+// The first lines suggest space for fewer entries than later lines have.
 TEST(svmlight, lines_that_get_longer) {
   for (int const threads : {1, 2, 7}) {
     std::string text;
@@ -635,7 +636,7 @@ TEST(svmlight, a_document_a_query) {
   for (std::size_t q = 0; q < 5000; ++q) EXPECT_EQ(data.queries[q].qid, std::to_string(q));
 }
 
-// The real sets, against the figures of their description.
+// The real collections, compared with the figures in their descriptions.
 
 struct real_set {
   char const* folder;

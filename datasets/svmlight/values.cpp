@@ -23,17 +23,17 @@ std::string read_label(std::string_view token, line_rules const& rules, document
   if (rules.any_label)
     return kind == number_kind::finite
                ? std::string()
-               : fmt::format("label {}, expected a finite number", rulerank::quoted(token));
+               : fmt::format("found label {}, expected a finite number", rulerank::quoted(token));
   if (kind == number_kind::malformed)
     return fmt::format("label {} is not a number, expected {} of 0 or more",
                        rulerank::quoted(token), number);
   if (kind == number_kind::missing || kind == number_kind::infinite)
-    return fmt::format("label {}, expected {} of 0 or more", rulerank::quoted(token), number);
+    return fmt::format("found label {}, expected {} of 0 or more", rulerank::quoted(token), number);
   bool const fractional = kind == number_kind::finite && value != std::floor(value);
   if (fractional && !rules.fractional_labels)
     return fmt::format(
-        "label {} is fractional, expected {} of 0 or more: rules count classes, evaluate alone "
-        "reads fractional labels",
+        "label {} is fractional, expected {} of 0 or more, because labels are classes; only "
+        "evaluate reads fractional labels",
         rulerank::quoted(token), number);
   if (kind == number_kind::too_large || std::abs(value) > largest_label)
     return fmt::format("label {} is out of range, expected {} of 0 to {}", rulerank::quoted(token),
@@ -46,9 +46,9 @@ std::string read_label(std::string_view token, line_rules const& rules, document
     std::string text = fmt::format("label {} is negative, expected {} of 0 or more",
                                    rulerank::quoted(token), number);
     if (rules.unlabelled)
-      text += fmt::format(" (or {} for one not labelled yet)", *rules.unlabelled);
+      text += fmt::format(" (or {} for a document without a label)", *rules.unlabelled);
     else if (!fractional)
-      text += unlabelled_hint(rules, "if it means not labelled yet", out.label);
+      text += unlabelled_hint(rules, "if it means that the document has no label", out.label);
     return text;
   }
   return {};
@@ -83,7 +83,7 @@ std::string read_value(std::string_view token, std::string_view feature, line_ru
       break;
   }
   return fmt::format(
-      "value {} of feature {} is not a number, expected one such as 0.5, nan or NULL",
+      "value {} of feature {} is not a number, expected a number such as 0.5, or nan or NULL",
       rulerank::quoted(token), feature);
 }
 
@@ -97,7 +97,7 @@ std::string read_feature_number(std::string_view digits, line_rules const& rules
                          max_feature);
   }
   if (number == 0 && !rules.zero_based)
-    return "feature 0, expected 1 or more (unless read as zero-based)";
+    return "found feature 0, expected 1 or more (0 only if read as zero-based)";
   feature = static_cast<std::uint32_t>(number);
   return {};
 }

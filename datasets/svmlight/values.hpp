@@ -1,5 +1,5 @@
 #pragma once
-// The words of a document that are numbers or ids, whatever stands between them.
+// Parses the words of a document that are numbers or ids, for all formats.
 
 #include "datasets/svmlight/fields.hpp"
 
@@ -10,19 +10,19 @@
 namespace rulerank::inline v0::datasets {
 
 struct document_label {
-  std::int32_t label = 0;  ///< rounded down where it is fractional
-  double value = 0;        ///< as it stands
+  std::int32_t label = 0;  ///< rounded down if fractional
+  double value = 0;        ///< as written
 };
 
-/// Reads a label as the rules have it. Returns what was found and expected, or nothing.
+/// Reads a label under the rules. Returns what was found and expected, or an empty text.
 std::string read_label(std::string_view token, line_rules const& rules, document_label& out);
-/// Returns " (or set unlabelled to LABEL CONDITION)", or nothing unless `suggest_unlabelled`.
+/// Returns " (or set unlabelled to LABEL CONDITION)", or an empty text unless `suggest_unlabelled`.
 std::string unlabelled_hint(line_rules const& rules, std::string_view condition,
                             std::int32_t label = -1);
-/// Reads the value of a feature likewise; `feature` stands in what is returned.
+/// Reads the value of a feature; `feature` is used in the message.
 std::string read_value(std::string_view token, std::string_view feature, line_rules const& rules,
                        double& value);
-/// Reads the number of a feature, which is made of digits, likewise.
+/// Reads the number of a feature from digits.
 std::string read_feature_number(std::string_view digits, line_rules const& rules,
                                 std::uint32_t& feature);
 

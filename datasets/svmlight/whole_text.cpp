@@ -89,8 +89,8 @@ std::size_t whole_text::run_end(std::size_t run) const {
   return run + 1 < runs_.size() ? runs_[run + 1].begin : data_.size();
 }
 
-// Brings the documents of a query together, queries in the order of their first documents; then
-// each query has one run.
+// Makes the documents of each query contiguous, queries in the order of their first documents; each
+// query then has one run.
 void whole_text::gather_queries() {
   std::vector<std::size_t> order(runs_.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

@@ -1,5 +1,5 @@
 #pragma once
-// The documents of all chunks of a text as one data set.
+// Joins the documents of all chunks of a text into one data set.
 
 #include "datasets/dataset.hpp"
 #include "datasets/svmlight/documents.hpp"
@@ -15,25 +15,26 @@
 
 namespace rulerank::inline v0::datasets {
 
-/// Puts the chunks of a text together, in their order.
+/// Joins the chunks of a text in order.
 class whole_text {
  public:
-  /// Fills `data`, whose name is set and which outlives this; that many lines stand before.
+  /// Fills `data`, whose name is set and which must outlive this; `lines_before` lines precede the
+  /// text.
   whole_text(query_former queries, dataset& data, std::uint64_t lines_before)
       : queries_(std::move(queries)), data_(data), line_count_(lines_before) {}
 
-  /// Allocates for so many documents; `entries` get their size at once, unset.
+  /// Allocates for these numbers; `entries` are resized at once, uninitialized.
   void reserve(std::size_t documents, std::size_t entries);
-  /// Appends all of a chunk but its entries; returns where in `entries` they belong. Features by
-  /// name get `part.numbers`.
+  /// Appends a chunk without its entries; returns their place in `entries`. Features by name get
+  /// `part.numbers`.
   std::size_t append(parsed_documents& part);
-  /// True once a chunk had a fault; nothing more is to be appended.
+  /// True after a chunk with a fault; nothing more may be appended.
   bool stopped() const { return fault_.has_value(); }
-  /// Makes the queries and numbers features that have names, or throws the first fault of the text.
+  /// Forms the queries and numbers features that have names, or throws the first fault of the text.
   void finish(context const& ctx, std::function<void(std::string const&)> const& warn);
 
  private:
-  /// Documents of one query from `begin` to the next run.
+  /// Documents of one query, from `begin` to the next run.
   struct query_run {
     std::size_t query = 0;
     std::size_t begin = 0;
@@ -46,8 +47,8 @@ class whole_text {
   std::vector<query_run> runs_;
   text_names names_;
   feature_form form_ = feature_form::unknown;
-  std::list<std::string> made_;  // ids that do not stand in the text as they are
-  std::string_view text_id_;     // the first qid that a text became; of these
+  std::list<std::string> made_;  // ids that are not literal parts of the text
+  std::string_view text_id_;     // the first qid converted from a text; refers to `made_`
   std::uint64_t line_count_;
   std::optional<text_fault> fault_;
 };

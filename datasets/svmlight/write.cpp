@@ -24,7 +24,7 @@ namespace {
 [[noreturn]] void cannot_hold(dataset const& data, std::size_t d, char const* what,
                               std::string_view found) {
   throw error(place_of(data, d),
-              fmt::format("{} {}, expected one that a line in SVMlight's form can hold", what,
+              fmt::format("found {} {}, expected text that a line of SVMlight can hold", what,
                           rulerank::quoted(found)));
 }
 
@@ -44,7 +44,7 @@ void append_line(dataset const& data, std::string_view qid, std::size_t d, std::
   line += '\n';
 }
 
-/// The line with `label` for its first word.
+/// Returns the line with `label` as its first word.
 std::string relabelled(std::string_view line, std::int32_t label) {
   std::size_t const begin = std::min(line.find_first_not_of(" \t"), line.size());
   std::size_t const end = std::min(line.find_first_of(" \t", begin), line.size());
@@ -56,7 +56,7 @@ std::string relabelled(std::string_view line, std::int32_t label) {
 void append_entries(std::span<feature_value const> entries, std::string& text,
                     feature_names const& names) {
   auto const append = [&text](auto const& feature, double value) {
-    // Java reads no other spelling of it.
+    // The only spelling that Java reads.
     if (std::isnan(value))
       append_format(text, " {}:NaN", feature);
     else
@@ -100,7 +100,7 @@ void write_records(dataset const& data, std::span<std::size_t const> chosen, out
                    std::span<std::int32_t const> labels) {
   for (std::size_t const d : chosen)
     if (d >= data.lines.size())
-      throw usage_error("write_lines: the data set has no line for one of the documents");
+      throw usage_error("write_lines: found a document without a line of the data set");
   std::vector<std::size_t> in_input_order(chosen.begin(), chosen.end());
   auto const& numbers = data.line_numbers;
   auto const place = [&](std::size_t d) { return d < numbers.size() ? numbers[d] : d + 1; };

@@ -35,7 +35,7 @@ void encoding_check::look_at(std::string const& name, std::uint64_t line, std::s
   likely_ = likely_encoding((std::string(text) + '\n').append(ahead));
 }
 
-/// The likely encodings, and the option that names one.
+/// Returns the likely encodings, and the option that sets one.
 std::string encoding_check::advice() const {
   return fmt::format("the text is {}: --encoding {}", likely_.text(),
                      likely_.is_certain ? likely_.names.front() : "NAME");
@@ -54,7 +54,7 @@ void encoding_check::warn() {
       likely_.names.empty() || (likely_.names.front() == "ISO-8859-1" &&
                                 std::ranges::find(likely_.names, "GB18030") == likely_.names.end());
   if (options_.warn)
-    options_.warn(fmt::format("{}:{}:{}: {}, which is not UTF-8; such bytes are read as Latin-1{}",
+    options_.warn(fmt::format("{}:{}:{}: {}, which is not UTF-8; read such bytes as Latin-1{}",
                               name_, line_, column_, found_,
                               is_read_so ? "" : ", but " + advice()));
   found_.clear();
@@ -98,7 +98,7 @@ void document_lines::claim_at(std::uint64_t line, std::string const& id, std::ui
   if (is_new) return;
   document_ids::place const& before = first->second;
   fail_at(line, column,
-          fmt::format("found id {} again, expected each once (it is that of {}line {} already)",
+          fmt::format("found id {} again (first on {}line {}), expected each id once",
                       rulerank::quoted(id),
                       before.file == file_ ? "" : fmt::format("{}, ", ids_.files[before.file]),
                       before.line));

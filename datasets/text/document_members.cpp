@@ -14,21 +14,20 @@ namespace rulerank::inline v0::datasets {
 namespace {
 
 constexpr std::array<std::string_view, 1> item_ids{"id"};
-// A passage has the id of its document, too: its own comes first.
+// A passage also has the id of its document, so the passage's own id has precedence.
 constexpr std::array<std::string_view, 6> document_id_names{"pid",   "passageid",  "docid",
                                                             "docno", "documentid", "corpusid"};
 constexpr std::array<std::string_view, 3> query_id_names{"qid", "queryid", "topicid"};
-// Ids where nothing else is one: `topic` may be what a text is about.
+// Names of ids if there is no other: `topic` may be the subject of a text.
 constexpr std::array<std::string_view, 3> last_id_names{"number", "num", "topic"};
-// The first of them that is there is the query.
+// The first one present is the query.
 constexpr std::array<std::string_view, 3> query_names{"query", "querytext", "question"};
 constexpr std::array<std::string_view, 11> document_text_names{
     "text",     "contents", "content",  "body",    "passage",    "segment",
     "abstract", "headline", "headings", "doctext", "articletext"};
 constexpr std::string_view title_name = "title";
 
-// Titles that columns of tables have beside those names. JSON members of these names may be
-// anything.
+// Further titles for columns of tables. JSON members with these names may be anything.
 constexpr std::array<std::string_view, 9> other_id_titles{
     "doc", "document", "asin", "sku", "item", "itemid", "product", "productid", "key"};
 constexpr std::array<std::string_view, 6> other_text_titles{"description", "desc",    "document",
@@ -50,7 +49,7 @@ std::string listed(std::vector<std::string> const& names) {
   return list;
 }
 
-/// The member of the first of these names; null: there is none.
+/// Returns the member with the first of these names that exists, or null.
 document_member const* first_of(std::vector<document_member> const& members,
                                 std::span<std::string_view const> names) {
   for (std::string_view const name : names)
@@ -132,15 +131,19 @@ std::string member_reader::id_of(std::vector<document_member> const& members,
     if (one == nullptr) continue;
     if (id == nullptr) id = one;
     if (one->value != id->value)
-      lines_.fail_at(line, 0,
-                     fmt::format("found {} and {}, expected one of them (--id-field names it)",
-                                 printable(id->name), printable(one->name)));
+      lines_.fail_at(
+          line, 0,
+          fmt::format(
+              "found {} and {} with different ids, expected one of them; --id-field sets which",
+              printable(id->name), printable(one->name)));
   }
   for (document_member const& other : members)
     if (id != nullptr && plain_name(other.name) == plain_name(id->name) && other.value != id->value)
-      lines_.fail_at(line, 0,
-                     fmt::format("found {} and {}, expected one of them (--id-field names it)",
-                                 printable(id->name), printable(other.name)));
+      lines_.fail_at(
+          line, 0,
+          fmt::format(
+              "found {} and {} with different ids, expected one of them; --id-field sets which",
+              printable(id->name), printable(other.name)));
   if (id == nullptr) id = first_of(members, last_id_names);
   if (id == nullptr) lines_.fail_at(line, 0, "found no id, expected an object with id and text");
   return expect_id(*id, line);
@@ -156,8 +159,8 @@ std::vector<text_field> member_reader::fields_of(std::vector<document_member>& m
           !has(query_names, plain_name(other.name)))
         lines_.fail_at(
             line, 0,
-            fmt::format("found the members {} and {}, expected the text of a query or "
-                        "of a document; --text-fields {} takes one of them",
+            fmt::format("found the members {} and {}, expected the text of a query or of a "
+                        "document; --text-fields {} reads one of them",
                         printable(query->name), printable(other.name), printable(query->name)));
   }
   std::vector<text_field> fields;
@@ -175,12 +178,12 @@ std::vector<text_field> member_reader::fields_of(std::vector<document_member>& m
   if (fields.empty() && others.empty())
     lines_.fail_at(line, 0, "found no text, expected an object with id and text");
   if (fields.empty())
-    lines_.fail_at(line, 0,
-                   fmt::format("found no text but {}, expected {}", listed(others),
-                               options_.text_fields.empty()
-                                   ? "text, contents, title or query, or the names of others in "
-                                     "--text-fields"
-                                   : listed(options_.text_fields)));
+    lines_.fail_at(
+        line, 0,
+        fmt::format("found {}, but no text; expected {}", listed(others),
+                    options_.text_fields.empty()
+                        ? "text, contents, title or query, or other names in --text-fields"
+                        : listed(options_.text_fields)));
   for (std::string& name : others)
     if (std::ranges::find(left_out_, name) == left_out_.end()) left_out_.push_back(std::move(name));
   return fields;
@@ -202,7 +205,7 @@ void member_reader::give(std::vector<document_member>&& members, std::uint64_t l
 void member_reader::finish() const {
   if (!options_.warn) return;
   if (!left_out_.empty())
-    options_.warn(fmt::format("{}: left out the {} {}; --text-fields names the text to read",
+    options_.warn(fmt::format("{}: left out the {} {}; --text-fields sets the members to read",
                               lines_.name(), left_out_.size() == 1 ? "member" : "members",
                               listed(left_out_)));
   for (std::string const& name : options_.text_fields)

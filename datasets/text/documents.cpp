@@ -20,9 +20,9 @@ namespace rulerank::inline v0::datasets {
 
 namespace {
 
-constexpr char const* no_texts = "found no documents, expected some";
+constexpr char const* no_texts = "found no documents, expected at least one";
 
-/// Whether an id is probably a text, or a cell of a table in quotes.
+/// Returns whether an id is probably a text, or a quoted cell of a table.
 bool is_odd_id(std::string_view id) {
   return id.find(' ') != id.npos || (id.size() > 1 && id.front() == '"' && id.back() == '"');
 }
@@ -33,8 +33,8 @@ void read_tsv(document_lines& lines, text_options const& options) {
   bool is_warned = false;
   char const* const form = labels ? "id<TAB>label<TAB>text" : "id<TAB>text";
   if (is_first && seems_header(lines.line()))
-    lines.fail(1, fmt::format("found the header {}, expected {}; --id-field and --text-fields with "
-                              "its titles read a table",
+    lines.fail(1, fmt::format("found the header {}, expected {}; --id-field and --text-fields read "
+                              "a table with a header",
                               rulerank::quoted(lines.line()), form));
   do {
     std::string_view rest = lines.line();
@@ -55,10 +55,9 @@ void read_tsv(document_lines& lines, text_options const& options) {
     if (document.id.empty()) lines.fail(1, fmt::format("found an empty id, expected {}", form));
     lines.claim(document.id, 1);
     if (!is_warned && options.warn && is_odd_id(document.id)) {
-      options.warn(
-          fmt::format("{}:{}: the id {} has a blank or is in quotes; expected {}, or a "
-                      "header above cells in quotes",
-                      lines.name(), lines.number(), rulerank::quoted(document.id), form));
+      options.warn(fmt::format(
+          "{}:{}: the id {} has a blank or is in quotes; expected {}, or a table with a header",
+          lines.name(), lines.number(), rulerank::quoted(document.id), form));
       is_warned = true;
     }
     if (labels) document.label = up_to_tab();
@@ -67,7 +66,8 @@ void read_tsv(document_lines& lines, text_options const& options) {
   } while (lines.next());
 }
 
-/// The letter of a line that begins a section or, as `I`, a document; 0 for a line of text.
+/// Returns the letter of a line that begins a section or, with `I`, a document; 0 for a line of
+/// text.
 char section_of(std::string_view line) {
   if (line.size() < 2 || line[0] != '.' || line[1] < 'A' || line[1] > 'Z') return 0;
   bool const more = line[1] == 'I' && line.size() > 2 && is_blank(line.substr(2, 1));
@@ -89,14 +89,14 @@ std::string field_name(char section) {
   }
 }
 
-/// Cross-references, notes on the entry, codes of categories.
+/// Returns whether a section has cross-references, notes on the entry, or category codes.
 bool is_no_text(char section) {
   return section == 'X' || section == 'N' || section == 'C';
 }
 
 void read_cranfield(document_lines& lines, bool number_by_position) {
   text_document document;
-  std::uint64_t position = 0;  // of the document, from 1; 0: none has begun
+  std::uint64_t position = 0;  // number of the document, from 1; 0: before the first
   bool at_begin = false;       // of a field
   char within = 0;             // the section; 0 before the first of a document
   do {
@@ -136,7 +136,7 @@ void read_cranfield(document_lines& lines, bool number_by_position) {
   lines.give(std::move(document));
 }
 
-/// Whether an entry leads to a regular file; links that lead nowhere or round in a circle do not.
+/// Returns whether an entry is or links to a regular file; false for broken and circular links.
 bool is_file(std::filesystem::directory_entry const& entry) {
   std::error_code none;
   auto const status = entry.status(none);
@@ -146,7 +146,8 @@ bool is_file(std::filesystem::directory_entry const& entry) {
   return std::filesystem::is_regular_file(status);
 }
 
-/// Paths within a folder, in byte order: of regular files, and of what is neither one nor a folder.
+/// Paths within a folder, in byte order: of regular files, and of entries that are neither files
+/// nor folders.
 struct folder_entries {
   std::vector<std::string> files, others;
 };
@@ -157,7 +158,7 @@ folder_entries entries_below(context const& ctx, std::filesystem::path const& fo
   while (!folders.empty()) {
     std::filesystem::path const at = std::move(folders.back());
     folders.pop_back();
-    // Not a recursive iterator: its exceptions name the folder above the one that they are about.
+    // Not a recursive iterator, whose exceptions name the folder above the faulty one.
     try {
       for (auto const& entry : std::filesystem::directory_iterator(at)) {
         ctx.check_stop();
@@ -178,16 +179,16 @@ folder_entries entries_below(context const& ctx, std::filesystem::path const& fo
   return found;
 }
 
-/// The files of a folder; `options.warn` hears of what else there is.
+/// Returns the files of a folder; `options.warn` reports other entries.
 std::vector<std::string> files_below(context const& ctx, std::string const& path,
                                      std::filesystem::path const& folder,
                                      text_options const& options) {
   auto [files, others] = entries_below(ctx, folder);
   if (!others.empty() && options.warn)
     options.warn(fmt::format(
-        "{}: {} of {} {} (links to folders, broken links, pipes) and {} passed over, first {}",
+        "{}: left out {} of {}, which {} (links to folders, broken links, pipes); the first is {}",
         path, others.size(), counted(files.size() + others.size(), "entry", "entries"),
-        others.size() == 1 ? "is no file" : "are no files", others.size() == 1 ? "is" : "are",
+        others.size() == 1 ? "is not a regular file" : "are not regular files",
         rulerank::quoted(others.front())));
   if (files.empty()) throw error({path, 0, 0}, "found no files in the folder, expected documents");
   return std::move(files);
@@ -247,7 +248,7 @@ void read_vectors(document_lines& lines, bool number_by_position) {
   if (position == 0) throw error({lines.name(), 1, 1}, no_texts);
 }
 
-/// Every file of the folder, one after the other.
+/// Reads every file of the folder.
 void read_trec_folder(context const& ctx, std::string const& path, text_options const& options,
                       std::function<void(text_document&&)> const& take) {
   std::filesystem::path const folder = std::filesystem::path(path) / "";
@@ -262,23 +263,24 @@ void read_trec_folder(context const& ctx, std::string const& path, text_options 
     document_lines lines(ctx, (folder / file).string(), options, without_line, ids);
     if (lines.next()) count += read_trec(lines);
   }
-  if (count == 0) throw error({path, 0, 0}, "found no documents in the folder, expected some");
+  if (count == 0)
+    throw error({path, 0, 0}, "found no documents in the folder, expected at least one");
 }
 
-/// Throws `error` for a folder in BEIR's form: its files are documents, queries and judgments, and
-/// not a document each.
+/// Throws `error` for a folder in BEIR's format, whose files are the documents, queries and
+/// judgments, not single documents.
 void expect_no_beir(std::string const& path) {
   for (char const* const corpus : {"corpus.jsonl", "corpus.jsonl.gz", "corpus.jsonl.zst"}) {
     std::error_code none;
     if (std::filesystem::is_regular_file(std::filesystem::path(path) / corpus, none))
-      throw error({path, 0, 0},
-                  fmt::format("found a folder in BEIR's form, expected a file of it: {} for its "
-                              "documents, or queries.jsonl",
-                              (std::filesystem::path(path) / corpus).string()));
+      throw error({path, 0, 0}, fmt::format("found a folder in BEIR's form, expected one of its "
+                                            "files: {} for its documents, or queries.jsonl",
+                                            (std::filesystem::path(path) / corpus).string()));
   }
 }
 
-/// Whether the first file of a folder, in byte order, that has text begins as TREC's documents do.
+/// Returns whether the first nonempty file of a folder, in byte order, begins like TREC's
+/// documents.
 bool is_trec_folder(context const& ctx, std::string const& path, std::string const& encoding) {
   std::filesystem::path const folder = std::filesystem::path(path) / "";
   for (std::string const& name : entries_below(ctx, folder).files) {
@@ -293,13 +295,12 @@ bool is_trec_folder(context const& ctx, std::string const& path, std::string con
 void check_options(text_format format, text_options const& options) {
   using enum text_format;
   if (options.lines && format != tsv && format != jsonl)
-    throw usage_error("some lines of a file are asked for, and the format is not tsv or jsonl");
+    throw usage_error("only the formats tsv and jsonl can be read in part");
   if (options.labels && format != tsv && format != automatic)
-    throw usage_error("labels between tabs are asked for, and the format is not tsv");
+    throw usage_error("only the format tsv has labels between tabs");
   if (options.number_by_position && format != cranfield && format != svmlight &&
       format != automatic)
-    throw usage_error(
-        "numbers by position are asked for, and the format is not cranfield or svmlight");
+    throw usage_error("only the formats cranfield and svmlight can be numbered by position");
 }
 
 }  // namespace
@@ -362,7 +363,7 @@ void read_documents(context const& ctx, std::string const& path, text_format for
   if (format == text_format::table) {
     if (header_delimiter(lines.line(), options) == 0)
       lines.fail(1, fmt::format("found no header with {} and {}, expected one such as id,text; "
-                                "--id-field and --text-fields name other columns",
+                                "--id-field and --text-fields set other columns",
                                 options.id_field.empty() ? "an id" : options.id_field,
                                 options.text_fields.empty()
                                     ? std::string("text")

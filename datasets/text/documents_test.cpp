@@ -16,7 +16,7 @@
 
 namespace rulerank::inline v0::datasets {
 
-// Found by argument, so in the namespace of the types.
+// Found by argument-dependent lookup, so in the namespace of the types.
 bool operator==(text_field const& a, text_field const& b) {
   return a.name == b.name && a.text == b.text;
 }
@@ -64,7 +64,7 @@ class text_files : public ::testing::Test {
                  text_options const& options = {}) {
     return all(file(text), format, options);
   }
-  /// What is said of a file, without its path.
+  /// Returns the message about a file, without its path.
   std::string complaint(std::string_view text, text_format format = text_format::automatic,
                         text_options const& options = {}) {
     std::string const path = file(text);
@@ -151,7 +151,7 @@ TEST_F(text_files, tsv_faults) {
       {"a\tx\nbcd\n", ":2:4: found no tab after \"bcd\", expected id<TAB>text"},
       {"a\tx\n\ty\n", ":2:1: found an empty id, expected id<TAB>text"},
       {"a\tx\nb\ty\n\na\tz\n",
-       ":4:1: found id \"a\" again, expected each once (it is that of line 1 already)"},
+       ":4:1: found id \"a\" again (first on line 1), expected each id once"},
   };
   expect_messages(rows, [&](std::string const& text) { return complaint(text); });
   EXPECT_EQ(complaint("a\tl\tx\na1\tbcd\n", text_format::tsv, with_labels),
@@ -176,8 +176,8 @@ TEST_F(text_files, utf16_and_what_is_refused_by_name) {
   EXPECT_EQ(read(utf16(text)), expected);
   EXPECT_EQ(read(utf16(text, true)), expected);
   EXPECT_EQ(complaint(utf16(text) + "x"),
-            ":2:7: the UTF-16 text ends within a character, expected the rest of the text");
-  std::string const unpack = ", expected text, gzip or zstd: unpack it first";
+            ":2:7: the UTF-16 text ends inside a character, expected the rest of the text");
+  std::string const unpack = ", expected text, gzip or zstd; unpack it first";
   std::string const mark = ", expected UTF-8, or UTF-16 with its byte order mark";
   input_and_message const rows[] = {
       {"BZh91AY&SYxx", ":1:1: found bzip2" + unpack},
@@ -216,15 +216,15 @@ TEST_F(text_files, other_encodings) {
   EXPECT_EQ(read("{\"id\":1,\"text\":\"\x95\x5c\"}", text_format::automatic, japanese),
             (documents{{"1", "", {{"text", "\u8868"}}}}));
   EXPECT_EQ(complaint("1\t\x95\x5c\n2\ta\xff\n", text_format::automatic, japanese),
-            ":2:4: found the byte FF, expected characters of Shift_JIS");
+            ":2:4: found the byte FF, expected a character of Shift_JIS");
   EXPECT_EQ(complaint("1\ta\n2\t\x95\x5c\x95", text_format::automatic, japanese),
-            ":2:6: the Shift_JIS text ends within a character, expected the rest of the text");
+            ":2:6: the Shift_JIS text ends inside a character, expected the rest of the text");
   EXPECT_EQ(complaint("1\ta\n\x95\x5c\n", text_format::automatic, japanese),
             ":2:4: found no tab after \"\\xe8\\xa1\\xa8\", expected id<TAB>text");
   text_options strict;
   strict.encoding = "UTF-8";
   EXPECT_EQ(complaint("1\ta\n2\t\xe9\n", text_format::automatic, strict),
-            ":2:3: found the byte E9, expected characters of UTF-8");
+            ":2:3: found the byte E9, expected a character of UTF-8");
   text_options unknown;
   unknown.encoding = "latni1";
   EXPECT_THROW(read("1\ta", text_format::automatic, unknown), usage_error);
@@ -240,14 +240,13 @@ TEST_F(text_files, a_likely_encoding_is_named) {
   read("1\tplain\n2\ta" + russian + "\n3\t" + russian + "\n", text_format::automatic, options);
   ASSERT_EQ(warnings.size(), 1U);
   EXPECT_TRUE(
-      warnings.front().ends_with(":2:4: found the byte F7, which is not UTF-8; such bytes are read "
-                                 "as Latin-1, but the text is "
-                                 "probably KOI8-R: --encoding KOI8-R"))
+      warnings.front().ends_with(":2:4: found the byte F7, which is not UTF-8; read such bytes as "
+                                 "Latin-1, but the text is probably KOI8-R: --encoding KOI8-R"))
       << warnings.front();
   EXPECT_EQ(
       complaint("{\"id\":1,\"text\":\"" + russian + "\"}"),
       ":1:17: found the byte F7, expected UTF-8; the text is probably KOI8-R: --encoding KOI8-R");
-  // Little Chinese looks like much else.
+  // A short Chinese text resembles many encodings.
   warnings.clear();
   read("1\t\xb1\xb1\xbe\xa9\xb4\xf3\xd1\xa7\n2\t\xc7\xe5\xbb\xaa\xb4\xf3\xd1\xa7\n",
        text_format::automatic, options);
@@ -261,7 +260,7 @@ TEST_F(text_files, a_likely_encoding_is_named) {
   read("1\t\xff\n2\t\u0442\u0435\u043a\u0441\u0442 \u0442\u0435\u043a\u0441\u0442\n",
        text_format::automatic, options);
   ASSERT_EQ(warnings.size(), 1U);
-  EXPECT_TRUE(warnings.front().ends_with("read as Latin-1")) << warnings.front();
+  EXPECT_TRUE(warnings.front().ends_with("as Latin-1")) << warnings.front();
 }
 
 TEST_F(text_files, tables_of_columns_are_refused_by_name) {
@@ -311,7 +310,7 @@ TEST_F(text_files, jsonl_faults) {
   std::string const good = "{\"id\":1,\"text\":\"a\"}\n";
   std::string const again = " again, expected each once";
   EXPECT_EQ(complaint(good + "{\"id\":2,\"text\":\"b\"\n").substr(0, 49),
-            ":2:19: malformed JSON, expected a document (synta");
+            ":2:19: found malformed JSON, expected a document (synta");
   EXPECT_EQ(complaint(good + "{\"id\":2,\"text\":\"\xff\"}\n").substr(0, 43),
             ":2:17: found the byte FF, expected UTF-8; t");
   EXPECT_EQ(complaint(good + "{\"id\":2,\"n\":1e999,\"text\":\"\"}\n"),
@@ -319,9 +318,8 @@ TEST_F(text_files, jsonl_faults) {
   EXPECT_LT(complaint("{\"id\":\"" + std::string(1 << 20, 'x') + "\n").size(), 400U);
   input_and_message const rows[] = {
       {"{\n \"id\": 1,\n \"text\": \"a\"\n}\n",
-       ":1:1: found an object that does not end on its line, expected one object a line, as jq -c "
-       ". "
-       "writes"},
+       ":1:1: found an object that does not end on its line, expected one object on each line; jq "
+       "-c . writes them so"},
       {good + "[1, 2]\n", ":2:1: found array, expected an object with id and text"},
       {good + "{\"text\":\"b\"}", ":2:1: found no id, expected an object with id and text"},
       {good + "{\"id\":2, \"label\":\"b\", \"n\":1}",
@@ -329,13 +327,13 @@ TEST_F(text_files, jsonl_faults) {
       {"{\"id\":1.5,\"text\":\"\"}", ":1:1: found 1.5 as id, expected a string or an integer"},
       {"{\"id\":1,\"label\":true,\"text\":\"\"}",
        ":1:1: found boolean as label, expected a string or an integer"},
-      // Deep enough to end a program whose functions call themselves once a level.
+      // Deep enough to overflow the stack of a recursive parser.
       {"{\"id\":" + std::string(80'000, '[') + std::string(80'000, ']') + ",\"text\":\"a\"}\n",
-       ":1:506: found JSON of more than 500 levels, expected a document"},
+       ":1:506: found JSON of more than 500 nested levels, expected a document"},
       {"{\"id\":[[1]],\"text\":\"\"}", ":1:1: found array as id, expected a string or an integer"},
       {"{\"id\":\"\",\"text\":\"\"}", ":1:1: found an empty id, expected text or a number"},
       {good + "\n{\"id\":\"1\",\"text\":\"b\"}\n",
-       ":3:1: found id \"1\" again, expected each once (it is that of line 1 already)"},
+       ":3:1: found id \"1\" again (first on line 1), expected each id once"},
       {"{\"id\":2,\"\":1,\"\":\"b\"}\n", ":1:1: found the member \"\"" + again},
       {"{\"id\":2,\"a\\\\\":\"b\\\"\\\\\",\"a\\\\\":\"\"}\n",
        ":1:1: found the member \"a\\\\\"" + again},
@@ -346,7 +344,7 @@ TEST_F(text_files, jsonl_faults) {
   };
   expect_messages(rows, [&](std::string const& text) { return complaint(text); });
   EXPECT_EQ(complaint("a\tb\n", text_format::jsonl).substr(0, 41),
-            ":1:1: malformed JSON, expected a document");
+            ":1:1: found malformed JSON, expected a document");
 }
 
 // Members by their names
@@ -375,7 +373,7 @@ TEST_F(text_files, members_are_text_by_their_names) {
   EXPECT_EQ(warnings,
             (std::vector<std::string>{
                 (folder_ / "f") +
-                ": left out the members url and date; --text-fields names the text to read"}));
+                ": left out the members url and date; --text-fields sets the members to read"}));
   warnings.clear();
   read(
       "{\"id\":1,\"text\":\"a\",\"turn\":[{\"raw\":\"b\"}],\"authors\":[\"c\"],\"years\":[1],"
@@ -385,7 +383,7 @@ TEST_F(text_files, members_are_text_by_their_names) {
   EXPECT_EQ(warnings,
             (std::vector<std::string>{
                 (folder_ / "f") +
-                ": left out the members turn and authors; --text-fields names the text to read"}))
+                ": left out the members turn and authors; --text-fields sets the members to read"}))
       << "lists and objects";
   options.text_fields = {"url", "none"};
   options.id_field = "text";
@@ -399,13 +397,13 @@ TEST_F(text_files, members_are_text_by_their_names) {
   input_and_message const faults[] = {
       {R"({"id": 1, "text": ["a"]})", ":1:1: found array as text, expected a string"},
       {R"({"id": 1, "note": "a"})",
-       ":1:1: found no text but note, expected text, contents, title or query, or the names of "
-       "others in --text-fields"},
+       ":1:1: found note, but no text; expected text, contents, title or query, or other names in "
+       "--text-fields"},
       {R"({"id": 1, "query": "a", "text": "b"})",
        ":1:1: found the members query and text, expected the text of a query or of a document; "
-       "--text-fields query takes one of them"},
+       "--text-fields query reads one of them"},
       {R"({"id": 1, "qid": 2, "query": "a"})",
-       ":1:1: found id and qid, expected one of them (--id-field names it)"},
+       ":1:1: found id and qid with different ids, expected one of them; --id-field sets which"},
   };
   expect_messages(faults, [&](std::string const& text) { return complaint(text); });
 }
@@ -418,8 +416,8 @@ TEST_F(text_files, json_arrays) {
   EXPECT_EQ(d, (documents{{"1", "", {{"query", "a ] \" }"}}}, {"2", "", {{"query", "b"}}}}));
   EXPECT_EQ(d[1].line, 3U);
   input_and_message const faults[] = {
-      {"[]", ":1:1: found no documents, expected some"},
-      {"[{\"id\": 1, \"text\": \"\"}\n", ":1:1: ends within the array, expected ]"},
+      {"[]", ":1:1: found no documents, expected at least one"},
+      {"[{\"id\": 1, \"text\": \"\"}\n", ":1:1: the file ends inside the array, expected ]"},
       {"[{\"id\": 1, \"text\": \"\"} {",
        ":1:1: found '{' in an array of documents, expected a comma or ]"},
       {"[\n{\"id\": 1}]", ":2:1: found no text, expected an object with id and text"},
@@ -452,13 +450,13 @@ TEST_F(text_files, tables_have_a_header) {
             shoes);
   EXPECT_EQ(complaint("id,name\n7,shoe\n", text_format::table, shop),
             ":1:1: found no header with sku and name, description, expected one such as id,text; "
-            "--id-field and --text-fields name other columns");
+            "--id-field and --text-fields set other columns");
   input_and_message const faults[] = {
       {"id,text\n1,a\n2,b,c\n", ":3:1: found 3 cells, expected 2 as in the header"},
-      {"id,text\n", ":1:1: found a header alone, expected documents below it"},
-      {"id,text,text\n1,a,b\n", ":1:1: found the column \"text\" again, expected each once"},
+      {"id,text\n", ":1:1: found a header alone, expected documents below the header"},
+      {"id,text,text\n1,a,b\n", ":1:1: found the column \"text\" again, expected each column once"},
       {"id,text\n1,a\n1,b\n",
-       ":3:1: found id \"1\" again, expected each once (it is that of line 2 already)"},
+       ":3:1: found id \"1\" again (first on line 2), expected each id once"},
   };
   expect_messages(faults, [&](std::string const& text) { return complaint(text); });
 }
@@ -469,7 +467,7 @@ TEST_F(text_files, a_header_of_other_names_is_no_document) {
     EXPECT_EQ(
         complaint(header + "\n1\ta\n"),
         ":1:1: found the header " + rulerank::quoted(header) +
-            ", expected id<TAB>text; --id-field and --text-fields with its titles read a table");
+            ", expected id<TAB>text; --id-field and --text-fields read a table with a header");
   EXPECT_EQ(read("doc\tcontent of it\n1\ta\n").size(), 2U);
   EXPECT_EQ(read("d1\ta\ndoc\tcontent\n").size(), 2U) << "the first line alone is a header";
   for (std::string const id : {"red wing", "\"1\""}) {
@@ -481,8 +479,7 @@ TEST_F(text_files, a_header_of_other_names_is_no_document) {
         3U);
     EXPECT_EQ(said,
               ":2: the id " + rulerank::quoted(id) +
-                  " has a blank or is in quotes; expected id<TAB>text, or a header above cells "
-                  "in quotes");
+                  " has a blank or is in quotes; expected id<TAB>text, or a table with a header");
   }
 }
 
@@ -520,12 +517,12 @@ TEST_F(text_files, cranfield_faults) {
       {".I  1 a\n", ":1:5: found \"1 a\" after .I, expected a number"},
       {".I 1\n \nx\n", ":3:1: found \"x\" right after .I, expected a section such as .T or .W"},
       {".I 1\n.W\nx\n.I 2\n.I\t1\n",
-       ":5:4: found id \"1\" again, expected each once (it is that of line 1 already)"},
+       ":5:4: found id \"1\" again (first on line 1), expected each id once"},
   };
   expect_messages(rows, [&](std::string const& text) { return complaint(text); });
 }
 
-// What is not words of the document is no text: cross-references, notes on the entry, categories.
+// Cross-references, notes on the entry and categories are no text of the document.
 TEST_F(text_files, cranfield_sections_that_are_no_text) {
   documents const expected{{"1", "", {{"title", "a title"}, {"text", "words"}, {"K", "key"}}},
                            {"2", "", {}}};
@@ -543,9 +540,10 @@ TEST_F(text_files, jsonl_with_the_ids_of_beir) {
       (documents{{"MED-10", "", {{"title", "Statins"}, {"text", "a study"}}},
                  {"7", "", {{"text", "q"}}}}));
   EXPECT_EQ(complaint("{\"_id\": 1, \"text\": \"\"}\n{\"_id\": 1, \"text\": \"\"}\n"),
-            ":2:1: found id \"1\" again, expected each once (it is that of line 1 already)");
-  EXPECT_EQ(complaint("{\"_id\": 1, \"id\": 2, \"text\": \"\"}\n"),
-            ":1:1: found _id and id, expected one of them (--id-field names it)");
+            ":2:1: found id \"1\" again (first on line 1), expected each id once");
+  EXPECT_EQ(
+      complaint("{\"_id\": 1, \"id\": 2, \"text\": \"\"}\n"),
+      ":1:1: found _id and id with different ids, expected one of them; --id-field sets which");
 }
 
 TEST_F(text_files, a_folder_of_beir_is_no_folder_of_documents) {
@@ -556,7 +554,7 @@ TEST_F(text_files, a_folder_of_beir_is_no_folder_of_documents) {
   for (char const* const corpus : {"beir/corpus.jsonl.gz", "beir/corpus.jsonl"}) {
     write_file(folder_ / corpus, "{\"_id\": 1, \"text\": \"red blue\"}\n");
     EXPECT_EQ(message_of([&] { all(folder_ / "beir"); }),
-              (folder_ / "beir") + ": found a folder in BEIR's form, expected a file of it: " +
+              (folder_ / "beir") + ": found a folder in BEIR's form, expected one of its files: " +
                   (folder_ / corpus) + " for its documents, or queries.jsonl");
   }
   EXPECT_EQ(all(folder_ / "beir/corpus.jsonl"), (documents{{"1", "", {{"text", "red blue"}}}}));
@@ -576,7 +574,7 @@ TEST_F(text_files, trec_documents_are_sections_of_a_doc) {
       "<DOC><DOCNO>E-4</DOCNO></DOC>\n";
   documents const d = read(text);
   ASSERT_EQ(d.size(), 4U);
-  auto const words = [](std::string const& of) {  // one blank between them
+  auto const words = [](std::string const& of) {  // separated by single spaces
     std::string all;
     for (char const c : of)
       if (c != ' ' && c != '\n')
@@ -629,10 +627,10 @@ TEST_F(text_files, trec_text_in_character_data_and_behind_marks) {
     EXPECT_EQ(text_of("a\n" + std::string(begin) + " b"), "a\n ");
     ASSERT_EQ(warnings.size(), 1U);
     std::string const last = std::exchange(warnings, {})[0];
-    EXPECT_EQ(last.substr(last.find(":4: ")),
-              fmt::format(":4: found {} without its end, expected {}; the rest of the document is "
-                          "left out",
-                          begin, end));
+    EXPECT_EQ(
+        last.substr(last.find(":4: ")),
+        fmt::format(":4: found {} without its end, expected {}; left out the rest of the document",
+                    begin, end));
   }
 }
 
@@ -656,19 +654,19 @@ TEST_F(text_files, trec_documents_in_the_files_of_a_folder) {
   EXPECT_EQ(d[0].id, "y");
   EXPECT_EQ(d[1].line, 0U) << "its file is not known";
   EXPECT_EQ(d[2].id, "x");
-  // What begins so needs no format named; other folders have a document a file.
+  // A folder that begins like TREC needs no named format; other folders have one document per file.
   EXPECT_EQ(all(folder_ / "disk"), d);
   EXPECT_EQ(all(folder_ / "disk", text_format::folder).size(), 3U);
   std::string const again = folder_ / "disk/c";
   write_file(again, "\n<DOC>\n<DOCNO>z</DOCNO>\n</DOC>\n");
   EXPECT_EQ(testing_tools::complaint_of(again, [&] { all(folder_ / "disk", text_format::trec); }),
-            ":3:1: found id \"z\" again, expected each once (it is that of " +
-                std::string(folder_ / "disk/1") + ", line 2 already)");
+            ":3:1: found id \"z\" again (first on " + std::string(folder_ / "disk/1") +
+                ", line 2), expected each id once");
   std::filesystem::create_directory(folder_.path() / "none");
   write_file(folder_ / "none/f", "<?xml?>\n");
   EXPECT_EQ(testing_tools::complaint_of(folder_ / "none",
                                         [&] { all(folder_ / "none", text_format::trec); }),
-            ": found no documents in the folder, expected some");
+            ": found no documents in the folder, expected at least one");
 }
 
 TEST_F(text_files, trec_topics_are_their_titles) {
@@ -687,7 +685,7 @@ TEST_F(text_files, trec_topics_are_their_titles) {
       expected);
 }
 
-// A topic in the forms of TREC's XML, CLEF, FIRE, microblogs, INEX and Indri.
+// A topic in the formats of TREC's XML, CLEF, FIRE, microblogs, INEX and Indri.
 TEST_F(text_files, topics_of_the_field) {
   auto const topic = [](char const* id, char const* name, char const* text) {
     return documents{{id, "", {{name, text}}}};
@@ -723,9 +721,9 @@ TEST_F(text_files, topics_of_the_field) {
       {"<topic number=\"1\"><narr>a</narr></topic>",
        ":1:1: found a topic without text, expected <title>, <query> or <desc>"},
       {"<query><number>5</number><text>#combine(a b)</text></query>",
-       ":1:1: found \"#combine\" in a topic, expected words and no operators"},
+       ":1:1: found \"#combine\" in a topic, expected words without operators"},
       {"<top><num>1</num><EN-title>a</EN-title>\n<FR-title>b</FR-title></top>",
-       ":2:1: found <FR-TITLE> beside <EN-TITLE>, expected a title in one language"},
+       ":2:1: found <FR-TITLE> and <EN-TITLE>, expected a title in one language"},
       {"<!-- a\n", ":1:1: found \"<!-- a\\x0a\" without its end, expected -->"},
   };
   expect_messages(faults, [&](std::string const& text) { return complaint(text); });
@@ -759,22 +757,23 @@ TEST_F(text_files, trec_faults) {
   std::string const good = "<DOC>\n<DOCNO>1</DOCNO>\n</DOC>\n";
   EXPECT_EQ(complaint("a\tb\n", text_format::trec),
             ":1:1: found \"a\\x09b\" between documents, expected <DOC> or <top>");
-  EXPECT_EQ(complaint("<?xml?>\n", text_format::trec), ":1:1: found no documents, expected some");
+  EXPECT_EQ(complaint("<?xml?>\n", text_format::trec),
+            ":1:1: found no documents, expected at least one");
   input_and_message const rows[] = {
       {good + "words\n", ":4:1: found \"words\" between documents, expected <DOC> or <top>"},
       {good + "<DOC>\n<DOCNO>2</DOCNO>\n", ":4:1: found a <DOC> without its end, expected </DOC>"},
       {good + "<DOC>\n<TEXT>2</TEXT>\n</DOC>\n",
-       ":4:1: found a document without <DOCNO>, expected its id there"},
+       ":4:1: found a document without <DOCNO>, expected its id in <DOCNO>"},
       {good + "<DOC>\n\n<DOCNO> </DOCNO>\n</DOC>\n",
        ":6:1: found an empty <DOCNO>, expected the document's id"},
       {good + "<DOC>\n<DOCNO>1</DOCNO>\n</DOC>\n",
-       ":5:1: found id \"1\" again, expected each once (it is that of line 2 already)"},
+       ":5:1: found id \"1\" again (first on line 2), expected each id once"},
       {good + "<DOC><DOCNO>2</DOCNO></DOC> <DOC>\n",
        ":4:1: found a <DOC> without its end, expected </DOC>"},
       {good + "<DOC><DOCNO>2</DOCNO></DOC> words\n",
        ":4:1: found \"words\" between documents, expected <DOC> or <top>"},
       {"<top>\n<title> x\n</top>\n",
-       ":1:1: found a topic without <num>, expected its number there"},
+       ":1:1: found a topic without <num>, expected its number in <num>"},
       {"<top>\n<num> Number:\n<title> x\n</top>\n",
        ":2:1: found an empty <num>, expected the topic's number"},
       {"<top>\n<num> Number: 7\n<title>\n<narr> x\n</top>\n",
@@ -812,10 +811,10 @@ TEST_F(text_files, svmlight_faults) {
   says("1 1:1\nx 1:1\n", ":2:1: label \"x\", expected a finite number");
   says("1 1:inf\n", ":1:5: value \"inf\" of feature 1 is infinite, expected a finite number");
   says("1 1:NULL\n", ":1:5: value \"NULL\" of feature 1 is missing, expected a finite number");
-  says("1 2:1 2:1\n", ":1:7: feature 2 is listed twice, expected each feature once");
+  says("1 2:1 2:1\n", ":1:7: found feature 2 twice, expected each feature once");
   says("1 # a1\n\n1 1:1 # a1\n",
-       ":3:9: found id \"a1\" again, expected each once (it is that of line 1 already)");
-  says("# nothing\n", ":1:1: found no documents, expected some");
+       ":3:9: found id \"a1\" again (first on line 1), expected each id once");
+  says("# nothing\n", ":1:1: found no documents, expected at least one");
 }
 
 // folders
@@ -858,8 +857,8 @@ TEST_F(text_files, a_folder_tells_what_it_passes_over) {
   EXPECT_EQ(read_all(), expected);
   ASSERT_EQ(warnings.size(), 1U);
   EXPECT_EQ(warnings[0], (folder_ / "d") +
-                             ": 5 of 7 entries are no files (links to folders, broken links, "
-                             "pipes) and are passed over, first \"b/below-a-file\"");
+                             ": left out 5 of 7 entries, which are not regular files (links to "
+                             "folders, broken links, pipes); the first is \"b/below-a-file\"");
   EXPECT_EQ(all(folder_ / "d"), expected);
 }
 
@@ -884,7 +883,7 @@ TEST_F(text_files, folder_faults) {
 // all
 
 TEST_F(text_files, inputs_without_documents) {
-  std::string const expected = ":1:1: found no documents, expected some";
+  std::string const expected = ":1:1: found no documents, expected at least one";
   for (text_format const format :
        {text_format::automatic, text_format::tsv, text_format::jsonl, text_format::cranfield,
         text_format::trec, text_format::svmlight}) {

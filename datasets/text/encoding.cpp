@@ -22,10 +22,10 @@ namespace {
 
 using converter_owner = std::unique_ptr<UConverter, decltype(&ucnv_close)>;
 
-/// Null where ICU has no converter of this name.
+/// Returns null if ICU has no converter with this name.
 converter_owner open_converter(std::string const& name) {
   UErrorCode status = U_ZERO_ERROR;
-  // An empty name would be the encoding of the system.
+  // ICU would take an empty name for the system's encoding.
   converter_owner converter(name.empty() ? nullptr : ucnv_open(name.c_str(), &status), ucnv_close);
   if (converter != nullptr)
     ucnv_setToUCallBack(converter.get(), UCNV_TO_U_CALLBACK_STOP, nullptr, nullptr, nullptr,
@@ -65,13 +65,13 @@ class encoding_decoder final : public decompressor {
 
   [[noreturn]] void fail(UErrorCode status) const {
     if (status == U_TRUNCATED_CHAR_FOUND)
-      throw archive_fault(fmt::format("the {} text ends within a character", name_));
-    unsigned char bytes[32];  // more than a character has
+      throw archive_fault(fmt::format("the {} text ends inside a character", name_));
+    unsigned char bytes[32];  // more than a character needs
     std::int8_t count = sizeof(bytes);
     UErrorCode none = U_ZERO_ERROR;
     ucnv_getInvalidChars(converter_.get(), reinterpret_cast<char*>(bytes), &count, &none);
     auto const shown = std::span(bytes).first(static_cast<std::size_t>(count));
-    throw archive_fault(fmt::format("found the {} {:02X}, expected characters of {}",
+    throw archive_fault(fmt::format("found the {} {:02X}, expected a character of {}",
                                     count == 1 ? "byte" : "bytes", fmt::join(shown, " "), name_));
   }
 
@@ -79,7 +79,7 @@ class encoding_decoder final : public decompressor {
   converter_owner converter_;
 };
 
-/// Whether all bytes are text of this encoding; the last character may be cut off.
+/// Returns whether all bytes are valid in this encoding; the last character may be incomplete.
 bool converts(std::string const& name, std::string_view text) {
   auto converter = open_converter(name);
   if (converter == nullptr) return false;
@@ -91,7 +91,7 @@ bool converts(std::string const& name, std::string_view text) {
   return true;
 }
 
-/// Whether more characters beyond ASCII are UTF-8 than bytes are not.
+/// Returns whether more non-ASCII characters are valid UTF-8 than bytes are invalid.
 bool is_mostly_utf8(std::string_view text) {
   std::size_t good = 0, bad = 0;
   for (std::size_t at = 0; at < text.size();) {
@@ -187,7 +187,7 @@ std::string encoding_guess::text() const {
 
 namespace {
 
-/// The first byte that is not UTF-8, with what is said of it; the file's name is empty.
+/// Returns an error about the first byte that is not UTF-8; its file name is empty.
 std::optional<error> first_foreign_byte(std::string_view text, std::string const& name) {
   std::size_t const at = first_not_utf8(text);
   if (at == text.npos) return std::nullopt;
@@ -196,9 +196,9 @@ std::optional<error> first_foreign_byte(std::string_view text, std::string const
   encoding_guess const guess = likely_encoding(text.substr(begin));
   return error(
       {name, static_cast<std::uint64_t>(std::ranges::count(before, '\n')) + 1, at - begin + 1},
-      fmt::format("found the byte {:02X}, expected UTF-8{}; iconv -f {} -t UTF-8 converts it",
+      fmt::format("found the byte {:02X}, expected UTF-8{}; iconv -f {} -t UTF-8 converts the file",
                   static_cast<unsigned char>(text[at]),
-                  guess.names.empty() ? "" : ", the text is " + guess.text(),
+                  guess.names.empty() ? "" : ", but the text is " + guess.text(),
                   guess.is_certain ? guess.names.front() : "NAME"));
 }
 

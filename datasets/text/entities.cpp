@@ -12,10 +12,10 @@ namespace rulerank::inline v0::datasets {
 
 namespace {
 
-/// Names of characters that follow each other.
+/// Names of consecutive characters.
 struct entity_range {
   std::uint32_t first;
-  std::string_view names;  // a blank between them
+  std::string_view names;  // separated by spaces
 };
 
 constexpr entity_range entity_ranges[] = {

@@ -6,9 +6,9 @@
 
 namespace rulerank::inline v0::datasets {
 
-/// The character of a reference without its `&` and `;`: `eacute` and the other names of HTML 4
-/// (and of the letters of Central Europe), `#233` or `#xE9`. 128 to 159 are Windows-1252's, as
-/// browsers read them. 0: there is no such character.
+/// Returns the character of a reference without its `&` and `;`: `eacute` and the other names of
+/// HTML 4 (and of the letters of Central Europe), `#233` or `#xE9`. 128 to 159 are those of
+/// Windows-1252, as in browsers. 0: there is no such character.
 std::uint32_t character_of(std::string_view reference);
 
 /// Appends a character as UTF-8.

@@ -12,7 +12,7 @@ namespace rulerank::inline v0::datasets {
 
 namespace {
 
-/// Whether a list or an object has text, however deep.
+/// Returns whether a list or an object contains text at any depth.
 bool has_text(nlohmann::ordered_json const& value) {
   if (value.is_string()) return !value.get_ref<std::string const&>().empty();
   return value.is_structured() && std::any_of(value.begin(), value.end(), has_text);
@@ -46,13 +46,13 @@ void give_object(document_lines& lines, member_reader& members, std::string_view
           line, 0,
           fmt::format("found {} as {}, expected a string", json_shown(value), printable(name)));
     } else if (!is_id_name(name) && !is_last_id_name(name) && has_text(value)) {
-      found.push_back({name, json_shown(value)});  // named as left out
+      found.push_back({name, json_shown(value)});  // for the warning about skipped members
     }
   }
   members.give(std::move(found), line);
 }
 
-/// Takes the objects of an array from text that comes line by line.
+/// Reads the objects of an array from text that arrives line by line.
 class array_reader {
  public:
   array_reader(document_lines& lines, text_options const& options)
@@ -63,7 +63,7 @@ class array_reader {
       for (char const c : lines_.line()) take(c);
       if (depth_ > 1) element_ += '\n';
     } while (lines_.next());
-    if (depth_ > 0) lines_.fail(0, "ends within the array, expected ]");
+    if (depth_ > 0) lines_.fail(0, "the file ends inside the array, expected ]");
     members_.finish();
   }
 
@@ -84,7 +84,7 @@ class array_reader {
       is_over_ = true;
     } else {
       lines_.fail(0, fmt::format("found '{}' in an array of documents, expected {}", c,
-                                 is_over_      ? "nothing behind it"
+                                 is_over_      ? "nothing after it"
                                  : behind_one_ ? "a comma or ]"
                                                : "an object with id and text"));
     }
@@ -106,7 +106,7 @@ class array_reader {
 
   document_lines& lines_;
   member_reader members_;
-  std::string element_;      // the object that has begun
+  std::string element_;      // the current object
   std::uint64_t begin_ = 0;  // its first line
   std::size_t depth_ = 0;    // 1: in the array
   bool in_string_ = false, is_escaped_ = false, behind_one_ = false, is_over_ = false;
@@ -121,18 +121,19 @@ void read_jsonl(document_lines& lines, text_options const& options, bool of_part
     line = line.substr(0, line.find_last_not_of(" \t\r") + 1);
     if (line.starts_with('{') && std::string_view("{[,").find(line.back()) != line.npos)
       lines.fail(0,
-                 "found an object that does not end on its line, expected one object a line, as "
-                 "jq -c . writes");
+                 "found an object that does not end on its line, expected one object on each line; "
+                 "jq -c . writes them so");
     if (!line.empty()) give_object(lines, members, line, lines.number());
   } while (lines.next());
   members.finish();
   if (lines.given() == 0 && !of_part)
-    throw error({lines.name(), 1, 1}, "found no documents, expected some");
+    throw error({lines.name(), 1, 1}, "found no documents, expected at least one");
 }
 
 void read_json_array(document_lines& lines, text_options const& options) {
   array_reader(lines, options).read();
-  if (lines.given() == 0) throw error({lines.name(), 1, 1}, "found no documents, expected some");
+  if (lines.given() == 0)
+    throw error({lines.name(), 1, 1}, "found no documents, expected at least one");
 }
 
 }  // namespace rulerank::datasets

@@ -13,8 +13,8 @@ namespace rulerank::inline v0::datasets {
 
 namespace {
 
-/// The cells of a record that begins on the line that is read. Tabs end cells whatever the quotes;
-/// other records may be several lines.
+/// Returns the cells of the record that begins on the current line. Tabs end cells regardless of
+/// quotes; other records may have several lines.
 std::vector<std::string> cells_at(document_lines& lines, char delimiter) {
   std::vector<std::string> cells;
   if (delimiter == '\t') {
@@ -59,7 +59,7 @@ void read_table(document_lines& lines, text_options const& options) {
   for (std::size_t c = 0; c < titles.size(); ++c)
     if (std::ranges::find(titles.begin(), titles.begin() + static_cast<std::ptrdiff_t>(c),
                           titles[c]) != titles.begin() + static_cast<std::ptrdiff_t>(c))
-      lines.fail(0, fmt::format("found the column {} again, expected each once",
+      lines.fail(0, fmt::format("found the column {} again, expected each column once",
                                 rulerank::quoted(titles[c])));
   for (std::size_t c = 0; c < titles.size(); ++c)
     if (titles[c].empty()) titles[c] = fmt::format("column {}", c + 1);
@@ -79,7 +79,7 @@ void read_table(document_lines& lines, text_options const& options) {
   }
   members.finish();
   if (lines.given() == 0)
-    throw error({lines.name(), 1, 1}, "found a header alone, expected documents below it");
+    throw error({lines.name(), 1, 1}, "found a header alone, expected documents below the header");
 }
 
 }  // namespace rulerank::datasets

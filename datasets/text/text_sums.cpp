@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t digits = 8;
 
-/// FNV-1a of words with one blank between two.
+/// FNV-1a of words separated by single spaces.
 class sum_of_words {
  public:
   void add(std::string_view text) {

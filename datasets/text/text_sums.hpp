@@ -8,14 +8,14 @@
 #include <string>
 #include <string_view>
 
-// What texts a pair of a pool was made of: checksums that its line's comment has behind the docid,
-// `docid = ID text_sums = TOPIC-DOCUMENT`, eight hexadecimal digits each. Who shows a pool's texts
-// sees by them whether these are the same ones: an id alone may be that of another text.
+// Checksums of the texts from which a pair of a pool was made. The comment of its line has them
+// after the docid, `docid = ID text_sums = TOPIC-DOCUMENT`, eight hexadecimal digits each. A
+// program that displays a pool's texts can verify them, because another text may have the same id.
 //
-// Threads: functions may be called from any number of threads at once.
+// Threads: any thread may call these functions at any time.
 namespace rulerank::inline v0::datasets {
 
-/// The key in a comment, and the title of the column in delimited text.
+/// The key in a comment, and the column title in delimited text.
 inline constexpr std::string_view text_sums_key = "text_sums";
 
 struct text_sums {
@@ -24,21 +24,21 @@ struct text_sums {
   friend bool operator==(text_sums const&, text_sums const&) = default;
 };
 
-/// A checksum of the fields' texts, one behind the other: those named title first, then the others
-/// in the order of their names, whatever their order in a file. It is one of their words, whatever
-/// the blanks and line ends between them (64-bit FNV-1a, its halves combined by exclusive or).
+/// Returns a checksum of the texts of all fields: fields named title first, then the others in name
+/// order, whatever their order in a file. It covers the words, not the whitespace between them
+/// (64-bit FNV-1a, its halves combined by exclusive or).
 std::uint32_t sum_of_text(std::span<text_field const> fields);
 std::uint32_t sum_of_text(std::string_view text);
 
-/// `text_sums = 0badcafe-600dcafe`.
+/// Returns `text_sums = 0badcafe-600dcafe`.
 std::string comment_of(text_sums const& sums);
-/// What a comment says, or nothing where it does not.
+/// Returns the checksums in a comment, or nothing if they are absent or invalid.
 std::optional<text_sums> text_sums_of(std::string_view comment);
-/// Why a comment cannot be read that has the key; empty where it has none or can be read.
+/// Returns the fault of a comment with the key; empty if it lacks the key or is valid.
 std::string fault_of_text_sums(std::string_view comment);
-/// That of what stands where checksums are to be: what was found and what is expected.
+/// Returns a message with what was found instead of checksums.
 std::string unreadable_text_sums(std::string_view found);
-/// The comment as people see it: without that.
+/// Removes the checksums from a comment for display.
 std::string without_text_sums(std::string_view comment);
 
 }  // namespace rulerank::datasets

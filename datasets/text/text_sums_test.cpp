@@ -56,7 +56,7 @@ TEST(text_sums, are_not_what_people_see) {
   EXPECT_EQ(without_text_sums("docid = 7 inc = 1"), "docid = 7 inc = 1");
 }
 
-/// Delimited text has them in a column of their own.
+/// Delimited text has them in a separate column.
 TEST(text_sums, are_a_column_of_delimited_text) {
   std::string const text =
       "qid,docid,text_sums,a\nq,x,text_sums = 0badcafe-600dcafe,1\nq,y,,2\n"

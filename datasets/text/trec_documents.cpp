@@ -12,8 +12,8 @@
 
 #include <fmt/format.h>
 
-// TREC's documents are not XML: tags are not always closed, attributes have no quotes, a bare < is
-// text. Tags are told from text, and of the sections only those matter that hold the id and text.
+// TREC's documents are not XML: tags may be unclosed, attributes unquoted, and a bare < is text.
+// This reader distinguishes tags from text, and only uses the sections with the id and text.
 namespace rulerank::inline v0::datasets {
 
 namespace {
@@ -39,12 +39,12 @@ std::string_view trimmed(std::string_view text) {
 
 constexpr std::size_t longest_tag = 4096;
 
-/// `<NAME`, `</NAME`, and where its text ends; a comment and a declaration have no name.
+/// `<NAME` or `</NAME`, and where the tag ends; comments and declarations have no name.
 struct tag {
   std::string name;  // in capitals
   bool closes = false;
-  std::size_t end = 0;           // behind the >; 0: no tag begins here
-  bool is_open_comment = false;  // it has no --> and ends with the text
+  std::size_t end = 0;           // after the >; 0: no tag begins here
+  bool is_open_comment = false;  // it lacks --> and ends with the text
 };
 
 bool is_name_character(char c) {
@@ -52,7 +52,7 @@ bool is_name_character(char c) {
          c == ':';
 }
 
-/// Elements of HTML whose attributes may be without values, or malformed.
+/// HTML elements whose attributes may be without values, or malformed.
 bool is_html(std::string_view name) {
   constexpr std::string_view names[] = {
       "A",      "APPLET", "AREA",  "B",      "BODY",     "BR",     "BUTTON", "CENTER", "DIR",
@@ -63,8 +63,8 @@ bool is_html(std::string_view name) {
   return std::find(std::begin(names), std::end(names), name) != std::end(names);
 }
 
-/// Reads the attribute at `at` of what is in a tag behind its name; returns whether it has a value,
-/// and moves `at` behind it.
+/// Reads the attribute at `at` in the text of a tag after its name; returns whether it has a value,
+/// and moves `at` after it.
 bool next_attribute(std::string_view inside, std::size_t& at, std::string_view& name,
                     std::string_view& value) {
   auto const pass_blanks = [&] {
@@ -89,7 +89,7 @@ bool next_attribute(std::string_view inside, std::size_t& at, std::string_view& 
   return true;
 }
 
-/// Whether what is in a tag behind its name are attributes with values.
+/// Returns whether the text of a tag after its name consists of attributes with values.
 bool are_attributes(std::string_view inside) {
   std::string_view name, value;
   if (inside.ends_with('/')) inside.remove_suffix(1);
@@ -99,7 +99,8 @@ bool are_attributes(std::string_view inside) {
   return true;
 }
 
-/// Whether what follows a < is XML's or HTML's, not text: `<!beta gamma>` has words.
+/// Returns whether a < begins a declaration of XML or HTML rather than text: `<!beta gamma>` is
+/// text.
 bool is_declaration(std::string_view rest) {
   constexpr std::size_t longest = 9;
   std::string const begin = upper(rest.substr(0, longest));
@@ -120,7 +121,7 @@ tag tag_at(std::string_view text, std::size_t at) {
   bool const closes = rest.starts_with('/');
   std::size_t const begin = at + (closes ? 2 : 1);
   if (!declares && (begin >= text.size() || !is_letter(text[begin]))) return {};
-  // Text with many a < and no > is looked through once, not again from each of them.
+  // Scans a text with many < and no > only once, not again from each <.
   std::size_t const length = text.substr(begin, longest_tag).find_first_of("<>");
   if (length == text.npos || text[begin + length] == '<') return {};
   std::size_t const end = begin + length;
@@ -136,7 +137,8 @@ tag tag_at(std::string_view text, std::size_t at) {
   return {std::move(name), closes, end + 1};
 }
 
-/// The value of an attribute of the tag that begins a text, its name in small letters; empty: none.
+/// Returns the value of an attribute of the tag that begins a text, its name in lower case; empty
+/// if there is none.
 std::string_view attribute_of(std::string_view text, tag const& of, std::string_view wanted) {
   std::string_view inside = text.substr(0, of.end - 1);
   inside.remove_prefix(1 + of.name.size());
@@ -148,7 +150,7 @@ std::string_view attribute_of(std::string_view text, tag const& of, std::string_
   return {};
 }
 
-/// Appends the entity that begins at `at`, or the & alone; returns where it ends.
+/// Appends the entity that begins at `at`, or only the &; returns its end.
 std::size_t append_entity(std::string_view text, std::size_t at, std::string& to) {
   constexpr std::size_t longest = 12;
   std::string_view const rest = text.substr(at + 1, longest);
@@ -171,12 +173,12 @@ std::size_t append_entity(std::string_view text, std::size_t at, std::string& to
   return at + end + 2;
 }
 
-/// A document or a topic: its text between the tags that begin and end it.
+/// A document or a topic: the text between its opening and closing tag.
 struct trec_element {
   std::string text;
   std::uint64_t first_line = 0;  // of `text`
   std::string name{};            // of its tag, in capitals
-  std::string id{};              // the attribute of its tag; empty: none
+  std::string id{};              // attribute of its tag; empty: none
 
   std::uint64_t line_of(std::size_t offset) const {
     return first_line +
@@ -187,8 +189,8 @@ struct trec_element {
 
 constexpr std::string_view cdata_begin = "<![CDATA[", cdata_end = "]]>";
 
-/// Calls on_tag(tag, offset) and has the text between tags appended to what text_at() returns, or
-/// dropped where that is null.
+/// Calls on_tag(tag, offset), and appends the text between tags to the result of text_at(), or
+/// drops it if that is null.
 template <class OnTag, class TextAt>
 void scan(std::string_view text, OnTag&& on_tag, TextAt&& text_at) {
   for (std::size_t at = 0; at < text.size();) {
@@ -233,12 +235,11 @@ part part_of(std::string_view name) {
   return at == std::end(known) ? part::none : at->second;
 }
 
-/// Warns of what begins at an offset of an element and has no end, once for all files.
+/// Warns of an unterminated construct at an offset of an element, once for all files.
 void warn_of_open(document_lines& lines, trec_element const& of, std::size_t offset,
                   std::string_view begin, std::string_view end) {
   lines.warn_once(
-      fmt::format("{}:{}: found {} without its end, expected {}; the rest of the "
-                  "document is left out",
+      fmt::format("{}:{}: found {} without its end, expected {}; left out the rest of the document",
                   lines.name(), of.line_of(offset), begin, end));
 }
 
@@ -286,7 +287,7 @@ void give_document(document_lines& lines, trec_element const& of) {
     id_at = 0;
   }
   if (id_at == of.text.npos)
-    lines.fail_at(of.first_line, 1, "found a document without <DOCNO>, expected its id there");
+    lines.fail_at(of.first_line, 1, "found a document without <DOCNO>, expected its id in <DOCNO>");
   if (document.id.empty())
     lines.fail_at(of.line_of(id_at), 1, "found an empty <DOCNO>, expected the document's id");
   if (!has_text) document.fields.push_back({"text", std::move(rest)});
@@ -294,7 +295,7 @@ void give_document(document_lines& lines, trec_element const& of) {
   lines.give(std::move(document));
 }
 
-/// Without blanks around it and the name that stands before it in TREC's topics.
+/// Trims a text and removes the name before it in TREC's topics.
 std::string_view without_name(std::string_view text, std::string_view name) {
   text = trimmed(text);
   if (upper(text.substr(0, name.size())) == name) text.remove_prefix(name.size());
@@ -344,7 +345,7 @@ void give_topic(document_lines& lines, trec_element const& of) {
           std::string const language = t.name.substr(0, t.name.find("TITLE"));
           if (!languages.empty() && languages != language + "TITLE")
             lines.fail_at(of.line_of(offset), 1,
-                          fmt::format("found <{}> beside <{}>, expected a title in one language",
+                          fmt::format("found <{}> and <{}>, expected a title in one language",
                                       t.name, languages));
           languages = language + "TITLE";
         } else if (begins == topic_part::description) {
@@ -353,7 +354,7 @@ void give_topic(document_lines& lines, trec_element const& of) {
       },
       [&]() -> std::string* { return within; });
   if (number_at == of.text.npos && of.id.empty())
-    lines.fail_at(of.first_line, 1, "found a topic without <num>, expected its number there");
+    lines.fail_at(of.first_line, 1, "found a topic without <num>, expected its number in <num>");
   std::string_view id = of.id.empty() ? without_name(number, "NUMBER:") : of.id;
   if (id.find_first_not_of("0123456789") == id.npos)
     while (id.size() > 1 && id.front() == '0') id.remove_prefix(1);
@@ -369,7 +370,7 @@ void give_topic(document_lines& lines, trec_element const& of) {
     if (words.empty() || !topic.fields.empty()) continue;
     if (words.starts_with('#'))
       lines.fail_at(of.first_line, 1,
-                    fmt::format("found {} in a topic, expected words and no operators",
+                    fmt::format("found {} in a topic, expected words without operators",
                                 rulerank::quoted(words.substr(0, words.find_first_of("( \n")))));
     topic.fields.push_back({name, std::string(words)});
   }
@@ -379,13 +380,14 @@ void give_topic(document_lines& lines, trec_element const& of) {
   lines.give(std::move(topic));
 }
 
-/// Whether an element of this name is a document or a topic; `query` is that of Indri's parameters.
+/// Returns whether an element with this name is a document or a topic; `query` is used in Indri's
+/// parameters.
 bool is_element(std::string_view name) {
   constexpr std::string_view names[] = {"DOC", "TOP", "TOPIC", "INEX_TOPIC", "QUERY"};
   return std::find(std::begin(names), std::end(names), name) != std::end(names);
 }
 
-/// The id that a tag has as an attribute.
+/// Returns the id in the attributes of a tag.
 std::string id_in(std::string_view text, tag const& of) {
   for (std::string_view const name : {"number", "id", "num", "qid", "topic_id", "docno"})
     if (std::string_view const id = trimmed(attribute_of(text, of, name)); !id.empty())
@@ -393,7 +395,7 @@ std::string id_in(std::string_view text, tag const& of) {
   return {};
 }
 
-/// Where `</NAME>` begins in a line, in any case; npos: it does not.
+/// Returns where `</NAME>` begins in a line, in any case, or npos.
 std::size_t find_end(std::string_view line, std::string_view name) {
   for (std::size_t at = line.find("</"); at != line.npos; at = line.find("</", at + 1))
     if (tag const found = tag_at(line, at); found.end > 0 && found.name == name) return at;
@@ -419,13 +421,13 @@ bool begins_trec(std::string_view line) {
 
 std::size_t read_trec(document_lines& lines) {
   std::size_t count = 0;
-  std::string joined;  // lines of a tag that does not end on its first
+  std::string joined;  // lines of a tag that spans several
   std::string_view rest = lines.line();
   std::uint64_t begin = lines.number();
   auto const go_on = [&](bool keep) {
     joined = keep ? std::string(rest) + '\n' : std::string();
     bool const has_more = lines.next();
-    if (!has_more) rest = joined;  // the line is gone
+    if (!has_more) rest = joined;  // the line is no longer valid
     if (!has_more) return false;
     if (!keep) begin = lines.number();
     rest = keep ? std::string_view(joined += lines.line()) : lines.line();

@@ -7,12 +7,12 @@
 
 namespace rulerank::inline v0::datasets {
 
-/// Whether a file's first line that is not empty is one of TREC's documents or topics.
+/// Returns whether a file's first nonempty line begins one of TREC's documents or topics.
 bool begins_trec(std::string_view line);
 
-/// Reads the documents and topics from the current line on, as `read_documents` says, and returns
-/// how many there are. Throws `error` for text between them, one that does not end, one without its
-/// id, and a topic without a text.
+/// Reads the documents and topics from the current line on, as in `read_documents`, and returns
+/// their number. Throws `error` for text between them, an unterminated one, one without an id, and
+/// a topic without a text.
 std::size_t read_trec(document_lines& lines);
 
 }  // namespace rulerank::datasets

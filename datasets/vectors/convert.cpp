@@ -18,9 +18,9 @@ constexpr std::uint64_t bits_of(double value) {
   return std::bit_cast<std::uint64_t>(value);
 }
 
-/// A double as 16 bits with a sign, so many bits of fraction and an exponent that begins at
-/// `smallest`: rounded to nearest, to even of two. Bits that are carried out of the fraction go
-/// into the exponent and, beyond the largest value, make infinity.
+/// Converts a double to 16 bits: sign, exponent from `smallest` on, and `fraction` bits of
+/// fraction, rounded to nearest, ties to even. A carry out of the fraction increments the exponent
+/// and, beyond the largest value, gives infinity.
 template <int fraction, int smallest>
 std::uint16_t rounded_bits(double value) {
   constexpr int double_fraction = 52;
@@ -33,7 +33,7 @@ std::uint16_t rounded_bits(double value) {
   if (std::isnan(value)) {
     bits = infinity | 1U << (fraction - 1);
   } else if (magnitude < std::ldexp(1.0, smallest)) {
-    // A number whose last bit is worth as much as that of the result rounds the sum.
+    // Adding a number whose last bit has the weight of the result's last bit rounds the sum.
     double const rounder = std::ldexp(1.0, smallest - fraction + double_fraction);
     bits = bits_of(magnitude + rounder) - bits_of(rounder);
   } else {
@@ -87,7 +87,7 @@ bool is_finite(double value) {
   return std::fabs(value) <= largest_value;
 }
 
-/// Whether a number is a value of `To` after rounding to its nearest, and that value.
+/// Rounds a number to the nearest value of `To`; returns whether that is allowed.
 template <class To>
 bool convert_value(double from, rounding how, To& to) {
   if constexpr (std::is_integral_v<To>) {
@@ -177,7 +177,7 @@ vectors converted_to(element to, context const& ctx, vectors const& values, roun
 vectors converted(context const& ctx, vectors const& values, element to, rounding how) {
   if (values.type() == to || values.dimensions() == 0) return values;
   vectors made = converted_to(to, ctx, values, how);
-  made.finite_ = values.finite_ || how == rounding::nearest;  // `nearest` refuses infinity
+  made.finite_ = values.finite_ || how == rounding::nearest;  // `nearest` rejects infinity
   return made;
 }
 

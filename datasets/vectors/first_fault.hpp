@@ -8,8 +8,8 @@
 
 namespace rulerank::inline v0::datasets {
 
-/// The first of n items that is bad, n where none is, in parallel: `check(begin, end)` returns the
-/// first bad one of its range, or `end`.
+/// Returns the first invalid one of n items, or n, in parallel: `check(begin, end)` returns the
+/// first invalid item of its range, or `end`.
 template <class Check>
 std::size_t first_fault(context const& ctx, std::size_t n, std::size_t grain, Check const& check) {
   std::atomic<std::size_t> first{n};

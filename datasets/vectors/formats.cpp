@@ -39,7 +39,7 @@ constexpr std::array<stored_element, 6> stored{{
     {element::float64, {'f', 8}},
 }};
 
-/// `train-images-idx3-ubyte` and `train-images.idx3-ubyte`, as MNIST's files are named.
+/// Recognizes names of MNIST's files: `train-images-idx3-ubyte` and `train-images.idx3-ubyte`.
 bool is_mnist_name(std::string_view name) {
   constexpr std::string_view form = "?idx#-ubyte";
   if (name.size() < form.size()) return false;
@@ -70,7 +70,8 @@ std::optional<element> element_of(number_form form) {
 number_form form_of(element type) {
   for (stored_element const& one : stored)
     if (one.type == type) return one.form;
-  throw usage_error(fmt::format("values of type {}, which no format of files has", name_of(type)));
+  throw usage_error(
+      fmt::format("found values of type {}, which no file format holds", name_of(type)));
 }
 
 std::optional<number_form> form_of(vectors_format format) {
@@ -93,7 +94,7 @@ std::optional<number_form> form_of(vectors_format format) {
 
 namespace {
 
-/// `automatic` where the name says none.
+/// Returns `automatic` if the name implies no format.
 vectors_format named_format(std::string const& path, bool read) {
   std::string name = path.substr(path.rfind('/') + 1);
   std::transform(name.begin(), name.end(), name.begin(),
@@ -126,12 +127,12 @@ vectors_format format_of_name(std::string const& path, bool read) {
   for (named_vectors_format const& one : known_formats)
     if (one.which != vectors_format::automatic)
       append_format(names, "{}.{}", names.empty() ? "" : ", ", one.name);
-  throw usage_error(
-      fmt::format("{}: the name says no format of vectors, expected one that ends with one of {}",
-                  path != "-" ? path
-                  : read      ? "standard input"
-                              : "standard output",
-                  names));
+  throw usage_error(fmt::format(
+      "{}: found no format of vectors in the name, expected a name that ends with one of {}",
+      path != "-" ? path
+      : read      ? "standard input"
+                  : "standard output",
+      names));
 }
 
 }  // namespace rulerank::datasets

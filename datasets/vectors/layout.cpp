@@ -12,7 +12,7 @@ namespace rulerank::inline v0::datasets {
 
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "values are used as they lie in files");
+static_assert(std::endian::native == std::endian::little, "the files are little-endian");
 
 [[noreturn]] void fail(std::string const& name, std::string const& what) {
   throw error({name, 0, 0}, what);
@@ -67,7 +67,7 @@ vectors_layout idx_layout(std::string_view bytes, std::string const& name) {
   std::size_t values = 1;
   for (std::size_t i = 1; i < dimensions; ++i)
     if (__builtin_mul_overflow(values, length(i), &values))
-      fail(name, "found rows of more values than a file holds");
+      fail(name, "found rows of more values than a file can hold");
   vectors_layout layout = layout_without_gaps({type == type_uint8 ? 'u' : 'i', 1}, length(0),
                                               values, begin, bytes.size(), name);
   layout.listed = dimensions == 1;
@@ -77,7 +77,7 @@ vectors_layout idx_layout(std::string_view bytes, std::string const& name) {
 vectors_layout bin_layout(std::string_view bytes, number_form form, std::string const& name) {
   constexpr std::size_t begin = 2 * length_size;
   if (bytes.size() < begin)
-    fail(name, fmt::format("found {}, expected the numbers of rows and of their values in {}",
+    fail(name, fmt::format("found {}, expected the number of rows and the number of values in {}",
                            counted(bytes.size(), "byte"), counted(begin, "byte")));
   return layout_without_gaps(form, little_endian(bytes, 0), little_endian(bytes, length_size),
                              begin, bytes.size(), name);
@@ -97,7 +97,7 @@ vectors_layout vecs_layout(context const& ctx, std::string_view bytes, number_fo
     fail_in_row(0, fmt::format("found {} values, expected at least 1", dimensions));
   std::size_t const stride = length_size + static_cast<std::size_t>(dimensions) * form.bytes;
   std::size_t const begun = (bytes.size() + stride - 1) / stride;
-  // The first row whose length is another one; the last may lack a part of it.
+  // The first row with a different length; the last row may be incomplete.
   std::size_t const lengths = begun - (begun * stride - bytes.size() > stride - length_size);
   auto const another = [&](std::size_t row) {
     return little_endian(bytes, row * stride) != static_cast<std::uint32_t>(dimensions);
@@ -112,10 +112,10 @@ vectors_layout vecs_layout(context const& ctx, std::string_view bytes, number_fo
                                  static_cast<std::int32_t>(little_endian(bytes, row * stride)),
                                  dimensions));
   if (begun * stride != bytes.size())
-    fail_in_row(begun - 1, fmt::format("found {}, expected {}: the number of its values, {}, and "
-                                       "those",
-                                       counted(bytes.size() - (begun - 1) * stride, "byte"), stride,
-                                       dimensions));
+    fail_in_row(
+        begun - 1,
+        fmt::format("found {}, expected {}: the number of its values ({}) and the values",
+                    counted(bytes.size() - (begun - 1) * stride, "byte"), stride, dimensions));
   return {form, begun, static_cast<std::size_t>(dimensions), length_size, stride, false};
 }
 

@@ -8,7 +8,7 @@
 
 namespace rulerank::inline v0::datasets {
 
-/// So many bytes that are still to be written, at a multiple of `alignment`.
+/// Returns uninitialized memory that is aligned to `alignment`.
 inline std::shared_ptr<std::byte> aligned_bytes(std::size_t bytes) {
   constexpr std::align_val_t at{alignment};
   return {static_cast<std::byte*>(::operator new(bytes, at)),

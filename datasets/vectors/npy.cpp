@@ -1,6 +1,6 @@
 // NumPy's format: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html. The
-// header is a dictionary in Python's words, of which only the three entries that NumPy writes are
-// read, and nothing is evaluated.
+// header is a dictionary in Python syntax. Only the three entries that NumPy writes are read, and
+// nothing is evaluated.
 #include "core/error.hpp"
 #include "datasets/text_source.hpp"
 #include "datasets/vectors/layout.hpp"
@@ -36,7 +36,7 @@ class header_parser {
       expect(',');
     }
     pass_blanks();
-    if (at_ < header_.size()) fail("nothing behind the dictionary");
+    if (at_ < header_.size()) fail("nothing after the dictionary");
     return entries;
   }
 
@@ -85,7 +85,7 @@ class header_parser {
     auto const [end, status] = std::from_chars(from, header_.data() + header_.size(), length);
     if (status != std::errc()) fail("a length of 0 to 2^64-1");
     at_ += static_cast<std::size_t>(end - from);
-    take_word("L");  // as Python 2 wrote some
+    take_word("L");  // written by some programs with Python 2
     return length;
   }
 
@@ -142,7 +142,7 @@ class header_parser {
   throw error({name, 0, 0}, what);
 }
 
-/// The header's text, and the byte behind it.
+/// The header's text, and the offset after it.
 struct npy_frame {
   std::string_view header;
   std::size_t end;
@@ -150,7 +150,7 @@ struct npy_frame {
 
 npy_frame read_frame(std::string_view bytes, std::string const& name) {
   if (bytes.starts_with("PK"))
-    fail_file(name, "found an archive (.npz), expected one array, as numpy.save writes it");
+    fail_file(name, "found an archive (.npz), expected one array, as numpy.save writes");
   if (!bytes.starts_with(npy_magic))
     fail_file(name,
               fmt::format("found {}, expected a .npy file, which begins with \"\\x93NUMPY\"",
@@ -161,18 +161,19 @@ npy_frame read_frame(std::string_view bytes, std::string const& name) {
   };
   std::size_t const version_end = npy_magic.size() + 2;
   if (bytes.size() < version_end)
-    fail_file(name, "ends in the header, expected the format's version");
+    fail_file(name, "the file ends inside the header, expected the format's version");
   std::size_t const major = byte(npy_magic.size());
   std::size_t const minor = byte(npy_magic.size() + 1);
   if (major < 1 || major > 3 || minor != 0)
     fail_file(name,
               fmt::format("found version {}.{} of .npy, expected 1.0, 2.0 or 3.0", major, minor));
   std::size_t const begin = version_end + (major == 1 ? 2 : 4);
-  if (bytes.size() < begin) fail_file(name, "ends in the header, expected its length");
+  if (bytes.size() < begin)
+    fail_file(name, "the file ends inside the header, expected the header's length");
   std::size_t length = 0;
   for (std::size_t i = begin; i > version_end; --i) length = length << 8 | byte(i - 1);
   if (length > bytes.size() - begin)
-    fail_file(name, fmt::format("found {} behind the header's length, expected a header of {}",
+    fail_file(name, fmt::format("found {} after the header's length, expected a header of {}",
                                 counted(bytes.size() - begin, "byte"), length));
   return {bytes.substr(begin, length), begin + length};
 }
@@ -187,15 +188,17 @@ number_form parse_descr(std::string const& descr, std::string const& name) {
   std::string_view word = descr;
   char const order = word.empty() ? ' ' : word.front();
   word.remove_prefix(word.empty() ? 0 : 1);
-  if (word == "O" || word.starts_with("O")) refuse("Python's objects, which are never unpickled");
-  if (word == "V2") refuse("values without a type, as bfloat16 is saved");
+  if (word == "O" || word.starts_with("O"))
+    refuse("Python objects, which rulerank never unpickles");
+  if (word == "V2") refuse("values without a type, which is how NumPy saves bfloat16");
   constexpr std::array<std::string_view, 11> known{"f2", "f4", "f8", "i1", "i2", "i4",
                                                    "i8", "u1", "u2", "u4", "u8"};
-  if (std::find(known.begin(), known.end(), word) == known.end()) refuse("values of another type");
+  if (std::find(known.begin(), known.end(), word) == known.end())
+    refuse("values of a different type");
   number_form const form{word[0], static_cast<std::size_t>(word[1] - '0')};
   bool const any_order = form.bytes == 1 && (order == '|' || order == '>');
   if (order == '>' && !any_order) refuse("big-endian values");
-  if (order != '<' && !any_order) refuse("values of another type");
+  if (order != '<' && !any_order) refuse("values of a different type");
   return form;
 }
 
@@ -205,7 +208,7 @@ vectors_layout npy_layout(std::string_view bytes, std::string const& name) {
   npy_frame const frame = read_frame(bytes, name);
   npy_entries const entries = header_parser(frame.header, name).parse();
   auto const expect_entry = [&](bool there, char const* key) {
-    if (!there) fail_file(name, fmt::format("the header has no '{}', expected one", key));
+    if (!there) fail_file(name, fmt::format("found no '{}' in the header, expected it once", key));
   };
   expect_entry(entries.descr.has_value(), "descr");
   expect_entry(entries.fortran_order.has_value(), "fortran_order");
@@ -213,7 +216,7 @@ vectors_layout npy_layout(std::string_view bytes, std::string const& name) {
   number_form const form = parse_descr(*entries.descr, name);
   std::vector<std::uint64_t> const& shape = *entries.shape;
   if (shape.size() != 1 && shape.size() != 2)
-    fail_file(name, fmt::format("found an array of {}, expected 2: rows and their values",
+    fail_file(name, fmt::format("found an array of {}, expected 2 (rows and their values)",
                                 counted(shape.size(), "dimension")));
   vectors_layout layout = layout_without_gaps(form, shape[0], shape.size() == 2 ? shape[1] : 1,
                                               frame.end, bytes.size(), name);

@@ -7,18 +7,18 @@
 #include <functional>
 #include <string>
 
-// Threads: functions may be called from any number of threads at once.
+// Threads: any thread may call these functions at any time.
 namespace rulerank::inline v0::datasets {
 
-/// Rows of a file that has more.
+/// Some rows of a file.
 struct vectors_part {
   vectors rows;
-  std::size_t first = 0;    ///< the number of the first one in the file
-  std::size_t of_file = 0;  ///< how many the file has
+  std::size_t first = 0;    ///< number of the first row in the file
+  std::size_t of_file = 0;  ///< number of rows in the file
 };
 /// Reads some rows of a file of vectors. `part_of` gets the number of rows in the file and returns
-/// the range to read. A plain file is read no further than its header and these rows, and the other
-/// rows are not checked. Throws as `read_vectors` does.
+/// the range to read. If the file is plain, only the header and these rows are read, and other rows
+/// are not checked. Throws as `read_vectors`.
 vectors_part read_vectors_part(context const& ctx, std::string const& path,
                                std::function<index_range(std::size_t rows)> const& part_of,
                                vectors_options const& options = {});

@@ -47,7 +47,8 @@ vectors_layout layout_of_format(context const& ctx, opened_vectors const& file) 
   }
 }
 
-/// Throws `error` that names the packing of what is no such file and was packed.
+/// Returns the layout. If the file is in another format and was packed, throws `error` that names
+/// the packing.
 vectors_layout layout_of(context const& ctx, opened_vectors const& file) {
   try {
     return layout_of_format(ctx, file);
@@ -56,11 +57,11 @@ vectors_layout layout_of(context const& ctx, opened_vectors const& file) {
     bool const is_npz = file.format == vectors_format::npy && packing == "a zip archive";
     if (packing.empty() || is_npz) throw;
     throw error({file.name, 0, 0},
-                fmt::format("found {}, expected vectors: unpack it first", packing));
+                fmt::format("found {}, expected vectors; unpack the file first", packing));
   }
 }
 
-/// The rows one behind the other.
+/// Copies the rows contiguously.
 std::shared_ptr<std::byte const> copied_rows(context const& ctx, std::string_view bytes,
                                              vectors_layout const& layout) {
   std::size_t const row_bytes = layout.dimensions * layout.form.bytes;
@@ -74,8 +75,8 @@ std::shared_ptr<std::byte const> copied_rows(context const& ctx, std::string_vie
   return kept;
 }
 
-/// The number of so many bytes at a place; `kind` is i or u. A uint64 beyond the largest int64 is
-/// that.
+/// Returns the integer of `form.bytes` bytes at a place; `kind` is i or u. A uint64 beyond the
+/// largest int64 becomes that.
 std::int64_t integer_at(char const* at, number_form form) {
   std::uint64_t bits = 0;
   std::memcpy(&bits, at, form.bytes);
@@ -86,7 +87,7 @@ std::int64_t integer_at(char const* at, number_form form) {
   return static_cast<std::int64_t>(bits << shift) >> shift;
 }
 
-/// Rows of a file that has a column behind the other; `first` is the number of the first.
+/// Returns rows of a file in column-major order; `first` is the number of the first row.
 std::shared_ptr<std::byte const> rows_of_columns(context const& ctx, std::string_view bytes,
                                                  vectors_layout const& layout, std::size_t first,
                                                  std::size_t rows_of_file) {
@@ -102,7 +103,7 @@ std::shared_ptr<std::byte const> rows_of_columns(context const& ctx, std::string
   return kept;
 }
 
-/// Integers of other sizes as int32. Throws `error` for one that is none.
+/// Converts integers of other sizes to int32. Throws `error` for one out of range.
 std::shared_ptr<std::byte const> int32_rows(context const& ctx, std::string_view bytes,
                                             vectors_layout const& layout, std::size_t first,
                                             std::size_t rows_of_file, std::string const& name) {
@@ -129,7 +130,7 @@ std::shared_ptr<std::byte const> int32_rows(context const& ctx, std::string_view
 
 }  // namespace
 
-/// Makes vectors that keep the text they lie in.
+/// Makes vectors that keep their text alive.
 class vectors_reader {
  public:
   static vectors in_place(std::shared_ptr<text_source const> const& text, std::size_t begin,
@@ -140,7 +141,7 @@ class vectors_reader {
     return read;
   }
   static void number(vectors& rows, std::size_t first) { rows.first_row_ = first; }
-  /// Throws as `expect_finite`, which then knows of them and of their parts.
+  /// Throws as `expect_finite`; later checks of the vectors and of their parts are then skipped.
   static void check_finite(context const& ctx, vectors& rows) {
     expect_finite(ctx, rows);
     rows.finite_ = true;
@@ -178,7 +179,7 @@ vectors_part read_vectors_part(context const& ctx, std::string const& path,
   part.first = some.begin;
   if (!layout.by_columns) layout.begin += some.begin * layout.stride;
   layout.rows = some.size();
-  // What was decompressed is not kept for a part of it.
+  // Decompressed text is not kept for only a part of it.
   bool const kept_for_less = layout.rows < part.of_file &&
                              dynamic_cast<changeable_text const*>(file.text.get()) == nullptr;
   bool const gaps = layout.stride != layout.dimensions * layout.form.bytes;

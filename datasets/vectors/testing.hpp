@@ -1,5 +1,5 @@
 #pragma once
-// Files of vectors byte by byte, for tests and fuzz targets; not installed.
+// Makes files of vectors byte by byte, for tests and fuzz targets; not installed.
 
 #include <bit>
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace rulerank::inline v0::datasets::testing_tools {
 
-/// The bytes of values, one behind the other.
+/// Concatenates the bytes of values.
 template <class T>
 std::string bytes_of_values(std::initializer_list<T> values) {
   std::string bytes(values.size() * sizeof(T), '\0');
@@ -27,8 +27,8 @@ inline std::string big_endian_u32(std::uint32_t number) {
   return u32(__builtin_bswap32(number));
 }
 
-/// A .npy file with that dictionary and what follows it; the length is the header's own unless it
-/// is given.
+/// Makes a .npy file with this dictionary followed by the values; the length is that of the header
+/// unless it is given.
 inline std::string numpy(std::string_view dictionary, std::string_view values, int version = 1,
                          std::int64_t length = -1) {
   std::string bytes = fmt::format("\x93NUMPY{}{}", static_cast<char>(version), '\0');
@@ -40,7 +40,7 @@ inline std::string numpy(std::string_view dictionary, std::string_view values, i
   return bytes;
 }
 
-/// The dictionary that NumPy writes for an array in C order.
+/// Returns the dictionary that NumPy writes for an array in C order.
 inline std::string numpy_dictionary(std::string_view descr, std::string_view shape,
                                     std::string_view fortran_order = "False") {
   return fmt::format("{{'descr': '{}', 'fortran_order': {}, 'shape': {}, }}      \n", descr,

@@ -43,23 +43,24 @@ vectors::vectors(element type, void const* data, std::size_t rows, std::size_t d
       owner_(std::move(owner)),
       name_(std::move(name)) {
   if (dimensions_ == 0)
-    throw usage_error(fmt::format("{}: rows of 0 values, expected at least 1", name_));
+    throw usage_error(fmt::format("{}: found rows of 0 values, expected at least 1", name_));
   if (reinterpret_cast<std::uintptr_t>(data_) % bytes_of(type_) != 0)
-    throw usage_error(fmt::format("{}: values at an address that is no multiple of their {}", name_,
-                                  counted(bytes_of(type_), "byte")));
+    throw usage_error(
+        fmt::format("{}: found values at an address that is not a multiple of their {}", name_,
+                    counted(bytes_of(type_), "byte")));
 }
 
 std::size_t vectors::whole_rows(std::size_t values, std::size_t dimensions,
                                 std::string const& name) {
   if (dimensions == 0 || values % dimensions != 0)
-    throw usage_error(fmt::format("{}: {}, expected whole rows of {}", name,
+    throw usage_error(fmt::format("{}: found {}, expected whole rows of {}", name,
                                   counted(values, "value"), dimensions));
   return values / dimensions;
 }
 
 void vectors::refuse_type(element asked) const {
-  throw usage_error(
-      fmt::format("{}: values of type {}, asked for as {}", name_, name_of(type_), name_of(asked)));
+  throw usage_error(fmt::format("{}: found values of type {}, expected {}", name_, name_of(type_),
+                                name_of(asked)));
 }
 
 vectors vectors::rows(std::size_t begin, std::size_t count) const {

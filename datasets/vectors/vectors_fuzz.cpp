@@ -1,6 +1,6 @@
-// Fuzz target (core/fuzzing.cpp): files of vectors are read in each format, mapped and copied
-// alike, or say what is wrong; what was read comes back from what is written. The first byte picks
-// the format.
+// Fuzz target (core/fuzzing.cpp): files of vectors are read in each format, with equal results
+// mapped and copied, or rejected with a message; written vectors are read back unchanged. The first
+// byte selects the format.
 
 #include "core/error.hpp"
 #include "core/fuzzing.hpp"
@@ -23,7 +23,7 @@ using namespace rulerank;
 using namespace rulerank::fuzzing;
 using namespace rulerank::datasets;
 
-/// What reading gave: vectors, or what was said.
+/// The result of reading: vectors, or a message.
 struct outcome {
   vectors read;
   std::string said;
@@ -96,7 +96,7 @@ std::vector<std::string> rulerank::fuzzing::seeds() {
   };
   std::string const sizes = u32(2) + u32(2);
   std::vector<std::string> seeds;
-  // The first byte is the place of the format behind `automatic`.
+  // The first byte is the index of the format after `automatic`.
   auto const add = [&](vectors_format format, std::string_view first, std::string_view rest) {
     char const place = static_cast<char>(static_cast<int>(format) - 1);
     seeds.push_back(fmt::format("{}{}{}", place, first, rest));

@@ -57,7 +57,7 @@ class vector_files : public ::testing::Test {
   vectors read(std::string const& name, std::string_view bytes, bool copy = false) {
     return read_vectors(context{}, file(name, bytes), {.format = format::automatic, .copy = copy});
   }
-  /// What is said of a file, without its path.
+  /// Returns the message about a file, without its path.
   std::string complaint(std::string const& name, std::string_view bytes) {
     std::string const path = file(name, bytes);
     return complaint_of(path, [&] { read_vectors(with_threads(1), path); });
@@ -69,7 +69,7 @@ class vector_files : public ::testing::Test {
   temporary_folder folder_;
 };
 
-/// Vectors of random values of a type, also the largest and smallest.
+/// Random vectors of a type, including its largest and smallest values.
 template <class T>
 vectors random_vectors(std::size_t rows, std::size_t dimensions, std::uint64_t seed) {
   std::mt19937_64 engine(seed);
@@ -144,7 +144,7 @@ TEST(vectors_in_memory, name_their_types) {
   for (named_vectors_format const& one : vectors_formats()) EXPECT_EQ(name_of(one.which), one.name);
 }
 
-/// All finite values of a 16-bit type without a sign, ascending.
+/// Returns all finite nonnegative values of a 16-bit type, ascending.
 template <class T>
 std::vector<double> magnitudes(std::uint16_t infinity_bits) {
   std::vector<double> values;
@@ -156,13 +156,14 @@ std::vector<double> magnitudes(std::uint16_t infinity_bits) {
   return values;
 }
 
-/// Between all neighbours among the values: the lower, the upper and, at the middle, the even one.
+/// Tests between all neighbouring values: the lower one, the upper one and, in the middle, the even
+/// one.
 template <class T>
 void expect_nearest(std::uint16_t infinity_bits) {
   std::vector<double> values = magnitudes<T>(infinity_bits);
   EXPECT_TRUE(std::is_sorted(values.begin(), values.end()));
   EXPECT_EQ(std::adjacent_find(values.begin(), values.end()), values.end());
-  // What would come next, were there no infinity.
+  // The value that would follow if there were no infinity.
   values.push_back(2 * values.back() - values[values.size() - 2]);
   auto const bits = [](double value) { return T(value).bits; };
   for (std::uint16_t low = 0; low < infinity_bits; ++low) {
@@ -209,7 +210,7 @@ TEST(values_of_16_bits, round_to_nearest_even) {
   expect_nearest<bfloat16>(0x7f80);
 }
 
-/// What `expect_finite` says.
+/// Returns the message of `expect_finite`.
 std::string fault_of(vectors const& values, int threads = 1) {
   return complaint_of("v", [&] { expect_finite(with_threads(threads), values); });
 }
@@ -236,7 +237,7 @@ TEST(finite_values, are_expected_by_row_and_column) {
     expect_finite(context{}, random_vectors(type, 3, 3, 1));
 }
 
-// Converted values are not looked at again, so that conversion must refuse what is not finite.
+// Converted values are not checked again, so conversion must reject values that are not finite.
 TEST(finite_values, are_all_that_conversion_to_the_nearest_makes) {
   vectors const wide(std::vector<double>{1, -1e300}, 1, "v");
   for (element const to : {element::float32, element::float16, element::bfloat16})
@@ -261,7 +262,7 @@ TEST(finite_values, are_missed_first_in_the_first_row_for_any_threads) {
                           131077 / dimensions + 1, 131077 % dimensions + 1));
 }
 
-// The second thread finds its fault last: it must not take the place of the first one's.
+// The second thread finds its fault last; it must not replace the first fault.
 TEST(finite_values, are_missed_first_also_where_a_later_one_is_found_last) {
   std::vector<float> values(1 << 17, 1.0F);
   values.front() = values.back() = not_a_number;
@@ -349,14 +350,14 @@ TEST(conversions, stop) {
   EXPECT_THROW(expect_finite(ctx, v), interrupted);
 }
 
-/// A file of each format by hand, and what it holds.
+/// A file of each format made by hand, and its content.
 struct golden_file {
   std::string name;
   std::string bytes;
   element type;
   std::size_t rows;
   std::size_t dimensions;
-  std::string values;  ///< the bytes of all
+  std::string values;  ///< the bytes of all values
 };
 
 std::vector<golden_file> golden_files() {
@@ -411,7 +412,7 @@ TEST_F(vector_files, are_read_as_they_are_documented) {
 
 TEST_F(vector_files, cut_anywhere_or_too_long_are_errors) {
   for (golden_file const& golden : golden_files()) {
-    bool const parts = golden.name.ends_with("vecs");  // whole rows are a file of their own
+    bool const parts = golden.name.ends_with("vecs");  // a prefix of whole rows is a valid file
     for (std::size_t size = 0; size <= golden.bytes.size() + 1; ++size) {
       if (size == golden.bytes.size()) continue;
       std::string bytes = golden.bytes;
@@ -476,33 +477,37 @@ TEST_F(vector_files, in_numpys_form_are_refused_where_they_are_wrong) {
       {"",
        "\xfd"
        "7zXZ",
-       ": found xz, expected vectors: unpack it first"},
-      {"", "PK\3\4", ": found an archive (.npz), expected one array, as numpy.save writes it"},
-      {"", "\x93NUMPY\1", ": ends in the header, expected the format's version"},
+       ": found xz, expected vectors; unpack the file first"},
+      {"", "PK\3\4", ": found an archive (.npz), expected one array, as numpy.save writes"},
+      {"", "\x93NUMPY\1", ": the file ends inside the header, expected the format's version"},
       {"", numpy("{}", "", 4), ": found version 4.0 of .npy, expected 1.0, 2.0 or 3.0"},
       {"", std::string("\x93NUMPY\1\1\0\0", 10),
        ": found version 1.1 of .npy, expected 1.0, 2.0 or 3.0"},
-      {"", numpy("", "", 2).substr(0, 11), ": ends in the header, expected its length"},
+      {"", numpy("", "", 2).substr(0, 11),
+       ": the file ends inside the header, expected the header's length"},
       {"", numpy("{}", "", 1, 9),
-       ": found 2 bytes behind the header's length, expected a header of 9"},
+       ": found 2 bytes after the header's length, expected a header of 9"},
       {"", numpy("{}", "", 3, 0xffffffff),
-       ": found 2 bytes behind the header's length, expected a header of 4294967295"},
-      {"", typed("|O"), ": found Python's objects, which are never unpickled (\"|O\"), " + types},
-      {"", typed("|O8"), ": found Python's objects, which are never unpickled (\"|O8\"), " + types},
+       ": found 2 bytes after the header's length, expected a header of 4294967295"},
+      {"", typed("|O"),
+       ": found Python objects, which rulerank never unpickles (\"|O\"), " + types},
+      {"", typed("|O8"),
+       ": found Python objects, which rulerank never unpickles (\"|O8\"), " + types},
       {"", typed(">f4"), ": found big-endian values (\">f4\"), " + types},
       {"", typed("<c8"), ": found values of another type (\"<c8\"), " + types},
       {"", typed("<f16"), ": found values of another type (\"<f16\"), " + types},
       {"", typed("f4"), ": found values of another type (\"f4\"), " + types},
       {"", typed(""), ": found values of another type (\"\"), " + types},
       {"", typed("|b1"), ": found values of another type (\"|b1\"), " + types},
-      {"", typed("<V2"), ": found values without a type, as bfloat16 is saved (\"<V2\"), " + types},
+      {"", typed("<V2"),
+       ": found values without a type, which is how NumPy saves bfloat16 (\"<V2\"), " + types},
       {"", typed("<i8"), ": found 8 bytes of values, expected 1 row of 2 values of 8 bytes"},
       {"", numpy(numpy_dictionary("<i8", "(1, 1)"), f32),
        ": found 4611686019492741120 in row 0 (from 0), expected integers of 32 bits"},
       {"", shaped("(2,)"), ": found numbers in one dimension, expected rows and their values"},
-      {"", shaped("()"), ": found an array of 0 dimensions, expected 2: rows and their values"},
+      {"", shaped("()"), ": found an array of 0 dimensions, expected 2 (rows and their values)"},
       {"", shaped("(1, 1, 2)"),
-       ": found an array of 3 dimensions, expected 2: rows and their values"},
+       ": found an array of 3 dimensions, expected 2 (rows and their values)"},
       {"", shaped("(0, 2)"), ": found 0 rows, expected at least 1"},
       {"", shaped("(2, 0)"), ": found rows of 0 values, expected at least 1"},
       {"", shaped("(1, 1)"), ": found 8 bytes of values, expected 1 row of 1 value of 4 bytes"},
@@ -548,10 +553,11 @@ TEST_F(vector_files, in_numpys_form_are_refused_where_they_are_wrong) {
       {"", numpy("", f32), ": found the end at byte 0 of the header, expected '{'"},
       {"", numpy("{} x", f32),
        ": found \"x\" at byte 3 of the header, expected nothing behind the dictionary"},
-      {"", numpy("{}", f32), ": the header has no 'descr', expected one"},
-      {"", numpy("{'descr':'<f4'}", f32), ": the header has no 'fortran_order', expected one"},
+      {"", numpy("{}", f32), ": found no 'descr' in the header, expected it once"},
+      {"", numpy("{'descr':'<f4'}", f32),
+       ": found no 'fortran_order' in the header, expected it once"},
       {"", numpy("{'descr':'<f4','fortran_order':False}", f32),
-       ": the header has no 'shape', expected one"},
+       ": found no 'shape' in the header, expected it once"},
       {"", numpy(numpy_dictionary("<f4", "(1, 2)"), bytes_of_values({1.0F, infinity})),
        ":1:2: found inf in row 1, column 2 (both from 1), expected a finite number"},
   };
@@ -569,22 +575,25 @@ TEST_F(vector_files, with_lengths_are_refused_where_they_are_wrong) {
       {"a.fvecs", u32(0xffffffff) + two,
        ":1:1: row 1 (from 1): found -1 values, expected at least 1"},
       {"a.fvecs", u32(0x7fffffff) + two,
-       ":1:1: row 1 (from 1): found 12 bytes, expected 8589934592: the number of its values, "
-       "2147483647, and those"},
+       ":1:1: row 1 (from 1): found 12 bytes, expected 8589934592: the number of its values "
+       "(2147483647) and the values"},
       {"a.fvecs", row + u32(1) + two,
        ":2:1: row 2 (from 1): found 1 values, expected 2 as in the first row"},
       {"a.fvecs", row + row + u32(3),
        ":3:1: row 3 (from 1): found 3 values, expected 2 as in the first row"},
       {"a.fvecs", row + row.substr(0, 11),
-       ":2:1: row 2 (from 1): found 11 bytes, expected 12: the number of its values, 2, and those"},
+       ":2:1: row 2 (from 1): found 11 bytes, expected 12: the number of its values (2) and the "
+       "values"},
       {"a.fvecs", row + row + "\3",
-       ":3:1: row 3 (from 1): found 1 byte, expected 12: the number of its values, 2, and those"},
+       ":3:1: row 3 (from 1): found 1 byte, expected 12: the number of its values (2) and the "
+       "values"},
       {"a.fvecs", row + u32(2) + bytes_of_values({1.0F, not_a_number}),
        ":2:2: found NaN in row 2, column 2 (both from 1), expected a finite number"},
       {"a.bvecs", u32(2) + "ab" + u32(5) + "ab",
        ":2:1: row 2 (from 1): found 5 values, expected 2 as in the first row"},
       {"a.ivecs", u32(1) + u32(7) + u32(1),
-       ":2:1: row 2 (from 1): found 4 bytes, expected 8: the number of its values, 1, and those"},
+       ":2:1: row 2 (from 1): found 4 bytes, expected 8: the number of its values (1) and the "
+       "values"},
   };
   for (bad_file const& one : bad) EXPECT_EQ(complaint(one.name, one.bytes), one.said);
 }
@@ -593,9 +602,9 @@ TEST_F(vector_files, with_sizes_in_front_are_refused_where_they_are_wrong) {
   std::string const two = bytes_of_values({1.0F, 2.0F});
   std::vector<bad_file> const bad{
       {"a.fbin", "",
-       ": found 0 bytes, expected the numbers of rows and of their values in 8 bytes"},
+       ": found 0 bytes, expected the number of rows and the number of values in 8 bytes"},
       {"a.fbin", u32(1) + two.substr(0, 3),
-       ": found 7 bytes, expected the numbers of rows and of their values in 8 bytes"},
+       ": found 7 bytes, expected the number of rows and the number of values in 8 bytes"},
       {"a.fbin", u32(0) + u32(1), ": found 0 rows, expected at least 1"},
       {"a.fbin", u32(1) + u32(0), ": found rows of 0 values, expected at least 1"},
       {"a.fbin", u32(1) + u32(3) + two,
@@ -626,7 +635,7 @@ TEST_F(vector_files, with_sizes_in_front_are_refused_where_they_are_wrong) {
       {"a.idx", idx_file(8, {1, 2, 2}, "abc"),
        ": found 3 bytes of values, expected 1 row of 4 values of 1 byte"},
       {"a.idx", idx_file(8, {1, 0xffffffff, 0xffffffff, 0xffffffff}, "abc"),
-       ": found rows of more values than a file holds"},
+       ": found rows of more values than a file can hold"},
       {"a.idx", idx_file(8, {0x80000000, 0x80000000, 4}, "abc"),
        ": found 3 bytes of values, expected 2147483648 rows of 8589934592 values of 1 byte"},
   };
@@ -734,7 +743,7 @@ TEST_F(vector_files, are_not_written_in_forms_that_lack_their_type) {
   }
   refused("a.npy", {});
   refused("a.npy", vectors(std::vector<float>{}, 2));
-  float const one = 1;  // nothing behind it is read
+  float const one = 1;  // later memory is not read
   std::size_t const wide = std::size_t{1} << 31;
   refused("a.fvecs", {element::float32, &one, 1, wide});
   refused("a.fbin", {element::float32, &one, 1, 2 * wide});
@@ -802,7 +811,7 @@ TEST(real_vectors, of_handwritten_digits) {
   EXPECT_EQ(v.type(), element::uint8);
   auto const pixels = v.values<std::uint8_t>();
   EXPECT_NEAR(std::accumulate(pixels.begin(), pixels.end(), 0.0) / static_cast<double>(v.bytes()),
-              33.318421, 1e-6);  // the mean of all pixels that is published
+              33.318421, 1e-6);  // the published mean of all pixels
   std::vector<std::int32_t> const classes = read_classes(context{}, labels);
   ASSERT_EQ(classes.size(), 60000);
   EXPECT_EQ((std::vector<std::int32_t>{classes.begin(), classes.begin() + 5}),

@@ -25,7 +25,7 @@ std::string little_endian(std::size_t number) {
   return bytes;
 }
 
-/// What numpy.save writes in front of the values, in version 1.0.
+/// Returns the header that numpy.save writes, in version 1.0.
 std::string npy_header(vectors const& values) {
   std::string header = "\x93NUMPY\x01";
   header += '\0';
@@ -42,10 +42,10 @@ std::string npy_header(vectors const& values) {
 
 void check_form(std::string const& name, vectors const& values, vectors_format format) {
   if (format == vectors_format::idx)
-    throw usage_error(fmt::format("{}: idx is only read, expected another format", name));
+    throw usage_error(fmt::format("{}: cannot write idx, expected a different format", name));
   std::optional<number_form> const form = form_of(format);
   if (form && *form != form_of(values.type()))
-    throw usage_error(fmt::format("{}: {} has no values of type {}, expected {}", name,
+    throw usage_error(fmt::format("{}: {} cannot hold values of type {}, expected {}", name,
                                   name_of(format), name_of(values.type()),
                                   name_of(*element_of(*form))));
 }
@@ -60,8 +60,8 @@ void check_size(std::string const& name, vectors const& values, vectors_format f
   std::size_t const most = has_lengths(format) ? std::numeric_limits<std::int32_t>::max()
                                                : std::numeric_limits<std::uint32_t>::max();
   if (values.dimensions() > most || (!has_lengths(format) && values.size() > most))
-    throw usage_error(fmt::format("{}: {} rows of {} values, more than {} has", name, values.size(),
-                                  values.dimensions(), name_of(format)));
+    throw usage_error(fmt::format("{}: found {} rows of {} values, more than {} can hold", name,
+                                  values.size(), values.dimensions(), name_of(format)));
 }
 
 void write_rows(context const& ctx, output_file& out, vectors const& values) {
@@ -90,7 +90,7 @@ output_file vectors_file(context const& ctx, std::string const& path, vectors co
   if (format == vectors_format::automatic) format = format_of_name(path, false);
   std::string const name = path == "-" ? "standard output" : path;
   if (values.empty())
-    throw usage_error(fmt::format("{}: no vectors to write, expected at least 1", name));
+    throw usage_error(fmt::format("{}: found no vectors to write, expected at least 1", name));
   check_form(name, values, format);
   check_size(name, values, format);
   output_file out(path);

@@ -85,7 +85,7 @@ def library_page(module, headers, names):
     """A module's reference: its smallest programs, and each header as a group that grouped_header.py made."""
     page = module.partition("_")[0]  # the searches have one page
     text = (f"# {module}: public headers\n\nWhat it is for, and how its parts go together: "
-            f"[the module {page}](/docs/modules/{page}.md).\n")
+            f"[the module {page}](/docs/reference/modules/{page}.md).\n")
     programs = sorted((ROOT / "tests/package/outside").glob(f"{module}.cpp"))
     if programs:
         text += "\nIts shortest programs, which tests build and run:\n"

@@ -60,8 +60,8 @@ def add_what_the_site_needs(app, docname, source):
         contents = (SITE / "contents.myst").read_text()
         source[0] += "\n" + re.sub(r"^\?/(.*)\n", lambda page: page[0][1:] if page[1] in app.env.found_docs else "",
                                    contents, flags=re.M)
-    elif docname.startswith("docs/modules/"):
-        reference = docname.replace("docs/modules", "reference")
+    elif docname.startswith("docs/reference/modules/"):
+        reference = docname.replace("docs/reference/modules", "reference")
         if reference in app.env.found_docs:
             source[0] += f"\n\n## Reference\n\n[Every declaration of its public headers](/{reference}.md)\n"
     elif docname.startswith("bench/"):

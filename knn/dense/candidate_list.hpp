@@ -8,38 +8,37 @@
 
 namespace rulerank::inline v0::knn {
 
-/// A row and between what its key (definition.hpp) lies.
+/// A row and the bounds of its key (definition.hpp).
 struct bounded_row {
   double low;
   double high;
   std::uint32_t row;
-  bool exact;  ///< low and high are the key
+  bool exact;  ///< low and high equal the key
 };
 
-/// The rows that may be among the k nearest of those that were added, or those that may be near
-/// enough. Memory is for some 2 k rows, whatever is added: where bounds leave more, keys are
-/// computed.
+/// The candidates: rows that may be among the k nearest of the added ones, or that may be near
+/// enough. Needs memory for about 2 k rows; if the bounds leave more rows, computes their keys.
 class candidate_list {
  public:
-  /// k 0: all rows whose key may be at most `farthest`.
+  /// k = 0: keeps all rows whose key may be at most `farthest`.
   candidate_list(std::size_t k, double farthest)
       : k_(k),
         capacity_(2 * k + 32),
         check_at_(k),
         limit_(k == 0 ? farthest : std::numeric_limits<double>::infinity()) {}
 
-  /// No key above it is wanted.
+  /// Rows with a larger key are not needed.
   double limit() const { return limit_; }
   std::vector<bounded_row> const& rows() const { return rows_; }
   std::vector<bounded_row>& rows() { return rows_; }
-  /// Whether keys were computed to make space.
+  /// Whether keys were computed to free space.
   bool widened() const { return widened_; }
 
-  /// `in_order`: all rows before it have lower numbers. settle(rows): makes all of them exact.
-  /// Returns whether the limit fell.
+  /// Adds a row. `in_order`: all earlier rows have lower numbers. settle(rows) makes all rows
+  /// exact. Returns whether the limit decreased.
   template <class Settle>
   bool add(bounded_row const& one, bool in_order, Settle const& settle) {
-    // Of equal keys the lower number is nearer.
+    // Among equal keys, the lower row number is nearer.
     if (one.low > limit_ || (k_ > 0 && in_order && one.low == limit_)) return false;
     rows_.push_back(one);
     if (k_ == 0 || rows_.size() < check_at_) return false;

@@ -12,11 +12,12 @@ namespace rulerank::inline v0::knn {
 namespace {
 
 constexpr std::size_t most_rows = 1024;
-/// Of the rows that a shadow's centre is drawn from; fewer than so many rows have none.
+/// The number of values from which a shadow's centre is computed; with fewer rows than `least_rows`
+/// there is no centre.
 constexpr std::size_t most_values = std::size_t{1} << 20;
 constexpr std::size_t least_rows = 32;
 
-/// use(row): that many rows from all over, as floats.
+/// Calls use(row) for `some` evenly spaced rows, as floats.
 template <class Use>
 void each_of_some(dense_rows const& rows, std::size_t some, Use const& use) {
   std::vector<float> row(rows.dimensions());
@@ -40,7 +41,7 @@ std::vector<float> as_floats(std::vector<double> const& values) {
 
 struct rounded_size {
   double norm;
-  double error;  ///< of rounding it to bfloat16
+  double error;  ///< of rounding to bfloat16
 };
 rounded_size size_of(std::vector<double> const& row, std::vector<float> const& centre) {
   double squares = 0;
@@ -54,7 +55,7 @@ rounded_size size_of(std::vector<double> const& row, std::vector<float> const& c
   return {std::sqrt(squares), std::sqrt(errors)};
 }
 
-/// What the bounds of a row are wide by with queries like it, which are moved but for inner
+/// Returns the width of a row's bounds with similar queries, which are moved except for inner
 /// products.
 double width_of(std::vector<double> const& row, std::vector<float> const& centre, similarity metric,
                 double product_error) {
@@ -64,9 +65,9 @@ double width_of(std::vector<double> const& row, std::vector<float> const& centre
          product_error * of_query.norm * of_row.norm;
 }
 
-/// What a row's width becomes, of what it was. Rows count alike: of rows of many lengths the short
-/// ones, which are longer when they are moved, would be nothing beside the long ones in a sum of
-/// widths, and as many queries may be like them.
+/// Returns the width of a moved row relative to that of the original row, limited, so that all rows
+/// count equally. In a sum of widths, short rows, whose bounds widen when they are moved, would be
+/// negligible next to long ones, although as many queries may resemble them.
 double share_of(double moved, double as_it_is) {
   double const most = 4;
   return moved < most * as_it_is ? moved / as_it_is : most;
@@ -87,7 +88,7 @@ std::vector<float> centre_of_rows(dense_rows const& rows) {
   double of_mean = 0;
   for (double const value : mean) of_mean += value * value;
   of_mean *= static_cast<double>(some);
-  // The sum of the squares around the mean is the sum of all less that of the mean.
+  // The sum of squares around the mean is the sum of all squares minus that of the mean.
   if (!(of_mean > 0.875 * squares) || !std::isfinite(squares)) return {};
   return as_floats(mean);
 }
@@ -97,7 +98,7 @@ std::vector<float> centre_of_shadow(dense_rows const& rows, similarity metric,
   std::size_t const some =
       std::min({rows.size(), most_rows, most_values / std::max<std::size_t>(rows.dimensions(), 1)});
   if (some < least_rows) return {};
-  // use(row): as it is before it is moved; under cosine without zeros.
+  // Calls use(row) with the row before it is moved; for cosine without rows of zeros.
   auto const each = [&](auto const& use) {
     std::vector<double> divided;
     each_of_some(rows, some, [&](std::vector<float> const& row) {

@@ -6,14 +6,14 @@
 #include <cmath>
 #include <cstddef>
 
-// The values of the definition (search.hpp): of several rows at once, each in the order that is
-// defined, so that no addition waits for that of another row. All types that rows may have are
-// floats, and floats are doubles, exactly.
+// The defined values (search.hpp), for several rows at once. Each row's additions are in the
+// defined order, and no addition waits for that of another row. Values of all types of rows convert
+// exactly to float, and floats to double.
 namespace rulerank::inline v0::knn {
 
 inline constexpr std::size_t rows_together = 8;
 
-/// sums[r]: of term(x, y) over the dimensions of a vector and rows[r], r < Rows.
+/// Sets sums[r] to the sum of term(x, y) over the dimensions of `vector` and rows[r], r < Rows.
 template <std::size_t Rows, class Term>
 void defined_sums_of(float const* vector, float const* const* rows, std::size_t dimensions,
                      Term const& term, double* sums) {
@@ -42,7 +42,7 @@ inline double product_of(double x, double y) {
   return x * y;
 }
 
-/// The root of the sum of the squares.
+/// Returns the square root of the sum of squares.
 inline double defined_norm(float const* vector, std::size_t dimensions) {
   double sum = 0;
   defined_sums_of<1>(
@@ -50,14 +50,14 @@ inline double defined_norm(float const* vector, std::size_t dimensions) {
   return std::sqrt(sum);
 }
 
-/// What orders a row, from the sum of squared differences under l2, else of products.
+/// Returns the key that orders a row, from the sum of squared differences (l2) or of products.
 RULERANK_HOST_DEVICE inline double order_key(similarity metric, double sum, double query_norm,
                                              double row_norm) {
   if (metric == similarity::l2) return sum;
   if (metric == similarity::inner_product) return -sum;
   return query_norm == 0 || row_norm == 0 ? 0 : -(sum / (query_norm * row_norm));
 }
-/// The value that a search gives back.
+/// Returns the value that a search reports for a key.
 inline double value_of_key(similarity metric, double key) {
   return metric == similarity::l2 ? std::sqrt(key) : 0.0 - key;
 }

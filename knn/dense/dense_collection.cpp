@@ -13,7 +13,7 @@ namespace rulerank::inline v0::knn {
 
 namespace {
 
-/// Words of a filter of so many rows.
+/// The number of words in a filter of `rows` rows.
 std::size_t words_of(std::size_t rows) {
   return (rows + 63) / 64;
 }
@@ -78,7 +78,7 @@ dense_collection dense_collection::open_parts(context const& ctx, index_parts co
                                               dense_engine engine, bool is_split) {
   if (!searches_parts(engine))
     throw usage_error(
-        fmt::format("engine {} of an index in parts, expected flat", name_of(engine)));
+        fmt::format("engine {} cannot search an index in parts, expected flat", name_of(engine)));
   dense_collection opened;
   opened.item_collection::open_parts(ctx, all, is_split, [&](index_part const& part) {
     opened.add(part.first, dense_index::open(ctx, part.path, engine));
@@ -128,7 +128,8 @@ bool dense_search::has_even_shares() const {
 }
 
 batch_limits dense_search::limits(context const& ctx) const {
-  // Fewer queries together would each take `flat` longer, which reads the rows for all of a group.
+  // With fewer queries in a batch, each would take `flat` longer, because it reads all rows once
+  // per group of queries.
   if (ctx.devices.empty()) return {.most_in_range = 256, .least_share = 128};
   return {.most = std::size_t{1} << 16, .most_in_range = 4096};
 }

@@ -1,5 +1,5 @@
 #pragma once
-// What the engines must find, slowly.
+// Reference implementation: the results that engines must return.
 
 #include "datasets/vectors.hpp"
 #include "knn/dense/search.hpp"
@@ -14,7 +14,7 @@
 
 namespace rulerank::inline v0::knn {
 
-/// All values as doubles, which they are exactly.
+/// Returns all values as doubles, exactly.
 inline std::vector<double> as_doubles(datasets::vectors const& from) {
   std::vector<double> values;
   from.visit([&](auto const& all) {
@@ -23,13 +23,13 @@ inline std::vector<double> as_doubles(datasets::vectors const& from) {
   return values;
 }
 
-/// A row and its value: of l2 before the root.
+/// A row and its value, for l2 before the root.
 struct reference_row {
   std::uint32_t row;
   double value;
 };
 
-/// Every row that may be found, nearest first, by the definition.
+/// Returns every row that the filters allow, nearest first, by the definition.
 inline std::vector<reference_row> order_by_definition(std::span<double const> query,
                                                       std::span<double const> rows,
                                                       similarity metric,
@@ -63,7 +63,7 @@ inline bool is_set(std::span<std::uint64_t const> words, std::size_t bit) {
   return words.empty() || (words[bit / 64] >> (bit % 64) & 1) != 0;
 }
 
-/// order_by_definition of each query.
+/// Does order_by_definition for each query.
 inline std::vector<std::vector<reference_row>> dense_reference(datasets::vectors const& rows,
                                                                datasets::vectors const& queries,
                                                                similarity metric,
@@ -86,7 +86,7 @@ inline std::vector<std::vector<reference_row>> dense_reference(datasets::vectors
   return found;
 }
 
-/// Its first k as a search gives them.
+/// Returns the first k as a search result.
 inline neighbours search_reference(datasets::vectors const& rows, datasets::vectors const& queries,
                                    similarity metric, std::size_t k,
                                    dense_filter const& filter = {}) {

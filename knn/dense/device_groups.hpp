@@ -7,24 +7,23 @@
 
 namespace rulerank::inline v0::knn {
 
-/// How rows and queries are shared out to devices: in groups of equally many. The devices of a
-/// group have a share of the rows each, and the groups a share of the queries each. One group: each
-/// device has a share of the rows, and searches them for all queries. Groups of one: each device
-/// has all rows.
+/// How rows and queries are divided among devices: in groups of equal size. The devices of a group
+/// divide the rows; the groups divide the queries. With one group, each device holds a share of the
+/// rows and searches it for all queries. With groups of one device, each device holds all rows.
 struct device_groups {
   std::size_t devices = 1;
   std::size_t of_group = 1;  ///< divides `devices`
 
   std::size_t count() const noexcept { return devices / of_group; }
 
-  /// Of some rows those that a device holds; device i is below `devices`.
+  /// Returns the rows that device i holds, i < `devices`.
   index_range rows_of(index_range const& some, std::size_t i) const {
     index_range const mine = even_range(some.size(), of_group, i % of_group);
     return {some.begin + mine.begin, some.begin + mine.end};
   }
 
-  /// Of so many queries those that a device searches for. Groups that would have fewer than `least`
-  /// have none, but the first.
+  /// Returns the queries that device i searches for. A group with fewer than `least` queries gets
+  /// none, except the first.
   index_range queries_of(std::size_t queries, std::size_t i, std::size_t least) const {
     std::size_t const busy = std::clamp<std::size_t>(queries / least, 1, count());
     std::size_t const group = i / of_group;
@@ -32,8 +31,8 @@ struct device_groups {
   }
 };
 
-/// The smallest groups whose devices hold at most `of_device` bytes of the rows each, one group of
-/// all devices where none do.
+/// Returns the smallest groups whose devices hold at most `of_device` bytes of rows each, or one
+/// group of all devices if there are none.
 inline device_groups groups_for(std::size_t devices, std::size_t bytes, std::size_t of_device) {
   std::size_t of_group = 1;
   while (of_group < devices &&

@@ -9,7 +9,7 @@ namespace rulerank::inline v0::knn::device_groups_test {
 namespace {
 
 TEST(device_groups, rows_are_split_over_as_few_devices_as_hold_them) {
-  // devices, bytes, bytes that a device holds, devices of a group
+  // devices, bytes, bytes per device, devices per group
   std::vector<std::vector<std::size_t>> const cases{
       {1, 0, 8, 1},  {1, 1000, 8, 1}, {2, 8, 8, 1},  {2, 9, 8, 2},  {2, 1000, 8, 2},
       {4, 8, 8, 1},  {4, 9, 8, 2},    {4, 16, 8, 2}, {4, 17, 8, 4}, {4, 1000, 8, 4},
@@ -19,7 +19,7 @@ TEST(device_groups, rows_are_split_over_as_few_devices_as_hold_them) {
         << one[0] << " devices, " << one[1] << " bytes, " << one[2] << " of a device";
 }
 
-/// Every query meets every row once, on some device.
+/// Each query is compared with each row once, on one device.
 TEST(device_groups, each_query_meets_each_row_once) {
   constexpr index_range rows{5, 36};
   for (std::size_t const devices : {1, 2, 3, 4, 6, 8})

@@ -9,34 +9,35 @@ namespace rulerank::inline v0::knn {
 
 namespace {
 
-/// With more neighbours all rows are computed and sorted.
+/// With more neighbours, all rows are computed and sorted.
 constexpr std::size_t most_handed_neighbours = 2048;
-/// Rows that a query hands on are so many times k, or so many for a small k: few where there are
-/// many queries or neighbours, whose handing on takes longer than a larger sample. There is space
-/// for `space_for` times as many, and while few queries leave memory, up to `most_space_for` times:
-/// bounds that are wide beside the spread of the scores let so many through.
+/// The expected number of candidates per query: a multiple of k, or a minimum for small k. It is
+/// smaller with many queries or neighbours, because collecting candidates then takes longer than a
+/// larger sample. There is space for `space_for` times as many and, if few queries leave memory,
+/// for up to `most_space_for` times, because bounds that are wide compared with the spread of the
+/// scores admit so many.
 constexpr std::uint32_t handed_a_neighbour = 32, few_handed_a_neighbour = 16;
 constexpr std::uint32_t least_handed = 512, least_few_handed = 256;
 constexpr std::size_t many_queries = 128, many_neighbours = 64;
 constexpr std::uint32_t space_for = 4, most_space_for = 16;
-/// A sample has a row in so many at least.
+/// A sample has at least one in so many rows.
 constexpr std::uint32_t most_sample_of = 64;
-/// Of many queries and so few values of all rows for each neighbour it has all rows: it takes less
-/// time than to hand on what a smaller one leaves.
+/// With many queries, if the rows have at most so many values per neighbour, the sample has all
+/// rows: this takes less time than collecting the candidates that a smaller sample leaves.
 constexpr std::size_t all_sampled_a_neighbour = std::size_t{1} << 16;
-/// Without a sample all rows are handed on, of all queries together about so many at most; a sample
-/// takes as long as that.
+/// Without a sample, all rows are candidates, at most about this many for all queries together; a
+/// sample takes as long.
 constexpr std::size_t handed_unsampled = std::size_t{1} << 16;
 constexpr std::uint32_t range_capacity = 8192;
 constexpr std::uint32_t range_sorted = 4096;
-/// Of a batch's queries and the rows that they hand on; of their filters.
+/// Bytes of a batch's queries and their candidates; bytes of their filters.
 constexpr std::size_t handed_bytes = std::size_t{256} << 20;
 constexpr std::size_t filter_bytes = std::size_t{64} << 20;
 constexpr std::size_t most_together = 8192;
 /// Rows that are computed and sorted at once.
 constexpr std::uint32_t computed_rows = 1U << 23;
 
-/// 32 bits of a filter from a row on.
+/// Returns 32 bits of a filter, from a row on.
 std::uint32_t bits_from(std::span<std::uint64_t const> words, std::size_t bit) {
   std::size_t const word = bit / 64;
   if (word >= words.size()) return 0;
@@ -79,7 +80,7 @@ flat_plan::flat_plan(std::size_t k, std::size_t queries, std::size_t capacity_wa
 
 flat_plan flat_plan::with_space_for(std::uint32_t handed) const {
   flat_plan more = *this;
-  // In a batch of other queries bounds may be a little wider.
+  // The bounds may be a little wider in a batch with other queries.
   more.capacity = static_cast<std::uint32_t>(
       std::min<std::size_t>(std::size_t{handed} + handed / 8, handed_bytes / sizeof(handed_row)));
   return more;
@@ -127,7 +128,7 @@ void flat_batch::search(flat_part const& part, flat_plan const& plan, flat_batch
   }
 }
 
-/// Copies what the queries are to the device and lays out what they need there.
+/// Copies the queries to the device and lays out the memory for them.
 void flat_batch::stage(flat_part const& part, flat_plan const& plan, flat_batch_request const& of) {
   shadow_rows const& rows = part.view();
   dense_request const& request = *of.request;
@@ -172,7 +173,7 @@ void flat_batch::stage(flat_part const& part, flat_plan const& plan, flat_batch_
   input_.upload(host, input.bytes(), on_.get());
 }
 
-/// Where on the device the kernels put what they make of the queries, and what they find.
+/// Assigns device memory for the kernels' data and results.
 void flat_batch::lay_out(shadow_rows const& rows, flat_plan const& plan) {
   std::size_t const count = queries_.count;
   std::size_t const padded = queries_.padded();
@@ -235,18 +236,18 @@ void flat_batch::run(flat_part const& part, flat_plan const& plan, bool scans) {
     }
     knn::scan(rows, queries_, plan_scan(limits_, rows, queries_.count), on_.get());
     finish(limits_, rows, queries_, results_, on_.get());
-    // A range finds few of what there is space for.
+    // A range search fills little of its space.
     output_.download({0, output_bytes_}, on_.get());
   }
 }
 
-/// What the crowded queries of the batch find.
+/// Completes the crowded queries of the batch.
 void flat_batch::settle_crowded(flat_part const& part) {
   finish_crowded(part.view(), queries_, results_, on_.get());
   output_.download({0, output_bytes_}, on_.get());
 }
 
-/// Computes all rows for the q-th query of the batch and gives away its nearest, or those in range.
+/// Computes all rows for the q-th query of the batch and passes on its nearest, or those in range.
 void flat_batch::compute(flat_part const& part, std::uint32_t q, std::uint32_t query,
                          flat_sink const& to) {
   shadow_rows const& rows = part.view();

@@ -14,42 +14,42 @@
 #include <span>
 #include <vector>
 
-// Batches of queries of `flat` on a device: memory that stays from one to the next, and the order
-// of the kernels.
+// Batches of queries of `flat` on a device: memory that successive batches reuse, and the order of
+// the kernels.
 namespace rulerank::inline v0::knn {
 
-/// How a search is done: by k and how many queries there are.
+/// The plan of a search, from k and the number of queries.
 struct flat_plan {
   flat_plan(std::size_t k, std::size_t queries, std::size_t capacity_wanted = 0);
-  /// The same with space for queries that have handed on so many rows, as far as a batch goes.
+  /// Returns the plan with space for so many candidates per query, as far as a batch allows.
   flat_plan with_space_for(std::uint32_t handed) const;
 
-  bool scans = true;            ///< else all rows are computed and sorted
-  std::uint32_t sample_of = 1;  ///< a sample has a row in so many, or all
-  std::size_t all_sampled = 0;  ///< values of rows of which it has all, at most
-  std::uint32_t groups = 0;     ///< at least
-  std::uint32_t capacity = 0;   ///< rows that a query may hand on
-  /// Of more rows there is a sample.
+  bool scans = true;            ///< false: all rows are computed and sorted
+  std::uint32_t sample_of = 1;  ///< a sample has one in so many rows
+  std::size_t all_sampled = 0;  ///< if the rows have at most so many values, a sample has all rows
+  std::uint32_t groups = 0;     ///< fewest groups of a sample
+  std::uint32_t capacity = 0;   ///< most candidates of a query
+  /// A sample is taken if there are more rows.
   std::uint32_t sample_above = 0;
-  std::uint32_t sorted = 0;  ///< rows of it that are computed
+  std::uint32_t sorted = 0;  ///< candidates that are computed
 };
 
-/// Queries of a request that a batch is made of.
+/// The queries of a request that form a batch.
 struct flat_batch_request {
   dense_request const* request = nullptr;
   std::span<std::uint32_t const> queries;  ///< their numbers
   std::span<float const> limits;           ///< [queries] that are known, or empty
-  bool last = false;  ///< where there is too little space, all rows are computed
+  bool last = false;                       ///< if there is too little space, compute all rows
 };
 
-/// What comes of a query: the lists of its parts grow by `add`.
+/// Receives the results of queries; the lists of a query's parts grow by `add`.
 struct flat_sink {
-  /// Keys and rows by their number in the part, nearest first. Where the batch scans, those of a
-  /// query that was not widened stay there until it is used again.
+  /// Keys and rows (numbers in the part), nearest first. If the batch scans, the results of a query
+  /// that was not widened stay valid until the batch is used again.
   std::function<void(std::uint32_t query, double const* keys, std::uint32_t const* rows,
                      std::size_t count)>
       add;
-  /// A query to search again below a limit, counted as widened, which handed on so many rows.
+  /// A query to search again below a limit, counted as widened, with its number of candidates.
   std::function<void(std::uint32_t query, float limit, std::uint32_t handed)> again;
   std::function<void(std::uint32_t query)> widened;
 };
@@ -59,15 +59,16 @@ class flat_batch {
  public:
   flat_batch() : limits_(allow_scans()) {}
 
-  /// Whether bounds tell rows apart; else all are computed for each query.
+  /// Whether bounds separate near rows from far ones; otherwise all rows are computed for each
+  /// query.
   static bool scans(flat_plan const& plan, std::size_t dimensions) {
     return plan.scans && dimensions <= most_shadow_dimensions;
   }
-  /// How many queries a batch may have.
+  /// The largest number of queries in a batch.
   static std::size_t most_queries(flat_plan const& plan, dense_request const& request,
                                   std::size_t dimensions, std::size_t rows);
 
-  /// Searches for the queries in the rows of a part.
+  /// Searches the rows of a part for the queries.
   void search(flat_part const& part, flat_plan const& plan, flat_batch_request const& of,
               flat_sink const& to, dense_search_work& work);
 

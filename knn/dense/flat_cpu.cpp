@@ -18,43 +18,45 @@
 
 #include <fmt/format.h>
 
-// `flat` (docs/modules/knn-dense.md): sums of floats exclude rows, and the remaining ones are
-// computed by the definition. Blocks of rows stay in a core's caches while all queries of a group
-// meet them, so that rows come from memory once a group, and what no bound excludes goes to a list
-// of each query and thread. A few queries are compared by direct differences, vector after vector
-// along the dimensions; more of them side by side, by products and norms, which cost half as much
-// and know less: pairs that those bounds leave meet the direct difference too.
+// `flat` (docs/reference/modules/knn-dense.md): sums of floats exclude rows, and the remaining rows
+// are computed by the definition. A block of rows stays in a core's caches while all queries of a
+// group are compared with it, so rows are read from memory once per group. Rows that no bound
+// excludes go to a list per query and thread. A few queries are compared by direct differences, one
+// after the other, vectorized along the dimensions. More queries are compared together, by products
+// and norms, which cost half as much but have wider bounds; pairs that these bounds leave are then
+// compared by direct differences.
 namespace rulerank::inline v0::knn {
 
 namespace {
 
-/// Up to so many queries are compared one after the other.
+/// At most this many queries are compared one after the other.
 constexpr std::size_t few_queries = 4;
-/// Rows of a block, for the caches; a multiple of what the kernels take at once.
+/// Rows per block, for the caches; a multiple of the rows that the kernels process at once.
 constexpr std::size_t most_block_rows = 252;
 constexpr std::size_t block_bytes = 128 << 10;
-/// Queries of a group, for the caches and the memory of their lists.
+/// Queries per group, for the caches and the memory of their lists.
 constexpr std::size_t group_bytes = 1 << 20;
 constexpr std::size_t list_bytes = std::size_t{256} << 20;
-/// Pairs of numbers that a thread at least has: fewer are done before another thread has begun.
+/// Fewest pairs of numbers per thread; for fewer, starting another thread takes longer.
 constexpr std::size_t pairs_a_thread = std::size_t{1} << 18;
-/// Rows that a thread takes at once hold so many bytes for one query.
+/// Bytes of the rows that a thread processes at once for one query.
 constexpr std::size_t bytes_at_once = 2 << 20;
 
-/// Queries that meet a block of rows together.
+/// Queries that are compared with a block of rows together.
 struct grouped_queries {
   dense_request const* request = nullptr;
-  std::size_t first = 0;  // of the request
+  std::size_t first = 0;  // index in the request
   std::size_t count = 0;
   bool few = false;
-  float const* values = nullptr;           // [count][dimensions]
-  std::vector<double> magnitude;           // [count] as that of rows
-  std::vector<bool> beyond;                // [count] the kernels cannot take it
-  aligned_vector<float> panels;            // each [dimensions][width]
-  std::vector<query_panel> panel;          // without factors and limits
-  std::atomic<std::size_t> in_range{0};    // about as many rows are in the lists of a range
-  std::size_t most_in_range = 0;           // that memory holds
-  std::vector<std::atomic<double>> limit;  // [count] what all threads know
+  float const* values = nullptr;   // [count][dimensions]
+  std::vector<double> magnitude;   // [count] as for rows
+  std::vector<bool> beyond;        // [count] whether the kernels cannot process the query
+  aligned_vector<float> panels;    // each [dimensions][width]
+  std::vector<query_panel> panel;  // without factors and limits
+  // Approximate number of rows in the lists of a range search.
+  std::atomic<std::size_t> in_range{0};
+  std::size_t most_in_range = 0;           // limit by the memory
+  std::vector<std::atomic<double>> limit;  // [count] the lowest limit of all threads
 
   explicit grouped_queries(std::size_t n) : count(n), magnitude(n), beyond(n), limit(n) {
     for (auto& one : limit) one = std::numeric_limits<double>::infinity();
@@ -65,26 +67,26 @@ bool passes(std::span<std::uint64_t const> words, std::size_t row) {
   return (words[row / 64] >> (row % 64) & 1) != 0;
 }
 
-/// What all threads of a search read.
+/// The data that all threads of a search read.
 struct flat_data {
   dense_rows const& rows;
   similarity metric;
   error_bound bound{0};
-  std::vector<float> centre;          // l2: what products subtract first; empty: nothing
-  std::vector<double> magnitude;      // [rows] l2: |x'|^2; else |x|, as it is defined
-  std::vector<float> term;            // [rows] what `worker::draw_line` needs of each row
-  std::vector<std::uint32_t> beyond;  // rows that the kernels cannot take, rising
+  std::vector<float> centre;          // l2: subtracted before products; empty: nothing
+  std::vector<double> magnitude;      // [rows] l2: |x'|^2; otherwise |x| as defined
+  std::vector<float> term;            // [rows] the term of each row in `worker::draw_line`
+  std::vector<std::uint32_t> beyond;  // rows that the kernels cannot process, ascending
 
-  /// Whether the kernels cannot take a vector.
+  /// Returns whether the kernels cannot process a vector.
   bool is_beyond(double of_vector) const {
     if (rows.dimensions() > most_bounded_dimensions) return true;
     double const norm = metric == similarity::l2 ? std::sqrt(of_vector) : of_vector;
-    // A smaller norm is no float that is as near to it as the cosine's line needs.
+    // Floats do not represent a smaller norm as precisely as the bound for cosine requires.
     if (metric == similarity::cosine && norm > 0 && norm < 0x1p-100) return true;
     return norm > largest_norm;
   }
 
-  /// Of a row of this magnitude.
+  /// Returns the term of a row with this magnitude.
   float term_of(double of_row) const {
     if (metric == similarity::l2) return float_below(of_row * (1 - bound.norms()) / 2);
     if (metric == similarity::inner_product) return -float_above(1.001 * bound.products() * of_row);
@@ -92,7 +94,7 @@ struct flat_data {
   }
 };
 
-/// One thread's part of a search.
+/// The work of one thread in a search.
 class alignas(apart) worker {
  public:
   worker(flat_data const& data, grouped_queries& group)
@@ -105,7 +107,7 @@ class alignas(apart) worker {
         limit_of_line_(group.count, std::numeric_limits<double>::quiet_NaN()),
         eight_(rows_together * dimensions_) {}
 
-  /// Rows of a block; a thread takes rising ones.
+  /// Processes a block of rows; the blocks of a thread ascend.
   void scan(std::size_t begin, std::size_t end) {
     gather(begin, end);
     if (rows_.count > 0) {
@@ -124,7 +126,7 @@ class alignas(apart) worker {
   candidate_list& list(std::size_t q) { return lists_[q]; }
   std::uint64_t recomputed() const { return recomputed_; }
 
-  /// Makes rows exact.
+  /// Computes the exact keys of rows.
   void settle(std::size_t q, std::span<bounded_row> rows) {
     float const* const query = group_.values + q * dimensions_;
     std::array<float const*, rows_together> pointers{};
@@ -155,7 +157,7 @@ class alignas(apart) worker {
   }
 
  private:
-  /// The values of a row, at `space` where they are no floats.
+  /// Returns the values of a row as floats, converted into `space` if necessary.
   float const* floats_of(std::size_t row, float* space) const {
     std::byte const* const values = data_.rows.row(row);
     if (data_.rows.type() == datasets::element::float32)
@@ -164,7 +166,7 @@ class alignas(apart) worker {
     return space;
   }
 
-  /// Makes a block of the rows that may be found, of floats and moved where products need it.
+  /// Gathers the rows that the filter allows into a block, as floats, moved if products need it.
   void gather(std::size_t begin, std::size_t end) {
     std::span<std::uint64_t const> const filter = group_.request->filter.rows;
     number_.clear();
@@ -201,7 +203,7 @@ class alignas(apart) worker {
     gather_terms();
   }
 
-  /// The terms of the block's rows.
+  /// Gathers the terms of the block's rows.
   void gather_terms() {
     if (group_.few && data_.metric == similarity::l2) return;
     term_.resize(std::max(term_.size(), number_.size()));
@@ -209,8 +211,9 @@ class alignas(apart) worker {
   }
 
   /// Sets factor and limit of a query so that term * factor - product <= limit for each row whose
-  /// key may be at most that of the limit; of l2 for a few, sum <= limit. Subtraction and
-  /// comparison are monotone, so that it holds of the rounded values where it holds of the exact.
+  /// key may be within the query's limit; for l2 with few queries, sum <= limit. Subtraction and
+  /// comparison are monotone, so the inequality holds for rounded values if it holds for exact
+  /// ones.
   void draw_line(std::size_t q) {
     if (group_.beyond[q]) return;
     double const farthest =
@@ -235,8 +238,8 @@ class alignas(apart) worker {
       factor_[q] = 0;
       limit_[q] = std::numeric_limits<float>::infinity();
     } else {
-      // low = -product / (|x| |y|) - bound - underflow / (|x| |y|); 8 units for the rounding of
-      // |x| and of the product with it.
+      // low = -product / (|x| |y|) - bound - underflow / (|x| |y|); 8 units cover the rounding of
+      // |x| and of its product.
       factor_[q] = float_below(-(farthest + bound.products() + 0x1p-21) * magnitude);
       limit_[q] = float_above(bound.underflow());
     }
@@ -281,7 +284,8 @@ class alignas(apart) worker {
     return passes(filters.subspan((group_.first + q) * words, words), row);
   }
 
-  /// A row that the line of a query leaves. `sum`: of products, of l2 for a few of differences.
+  /// Considers a row that passes a query's limit. `sum`: of products, or for l2 with few queries of
+  /// differences.
   void consider(std::size_t q, std::size_t in_block, float sum) {
     std::uint32_t const row = number_[in_block];
     if (!may_be_found(q, row)) return;
@@ -325,10 +329,10 @@ class alignas(apart) worker {
     constexpr std::size_t some = 1024;
     if (++in_range_ % some != 0) return;
     if ((group_.in_range += some) > group_.most_in_range)
-      throw usage_error(fmt::format(
-          "radius: found more than {} rows for {}, which memory does not hold, expected "
-          "a narrower radius or fewer queries at a time",
-          group_.most_in_range, counted(group_.count, "query", "queries")));
+      throw usage_error(
+          fmt::format("radius: found more than {} rows for {}, more than memory holds; use a "
+                      "smaller radius or fewer queries at a time",
+                      group_.most_in_range, counted(group_.count, "query", "queries")));
   }
 
   void add_exactly(std::size_t q, std::span<std::uint32_t const> rows, bool in_order) {
@@ -345,7 +349,8 @@ class alignas(apart) worker {
   std::vector<candidate_list> lists_;
   aligned_vector<float> factor_, limit_;  // [queries of the panels]
   std::vector<double> limit_of_line_;
-  std::vector<std::uint32_t> number_, apart_;  // rows of the block, and those beyond the kernels
+  // Rows of the block, and those that the kernels cannot process.
+  std::vector<std::uint32_t> number_, apart_;
   float_rows rows_;
   aligned_vector<float> floats_, term_, sums_, eight_;
   std::vector<near_pair> pairs_;
@@ -406,7 +411,7 @@ class flat_on_cpu final : public dense_search_engine {
                     dense_search_work& work) const {
     grouped_queries group(count);
     prepare(request, first, group);
-    // A list may be twice what it holds while it grows, and is copied in the end.
+    // A list may need twice its size while it grows, and is copied at the end.
     if (request.k == 0) group.most_in_range = free_memory() / (4 * sizeof(bounded_row)) + 1024;
     std::size_t const row_bytes = data_.rows.dimensions() * sizeof(float);
     context on = ctx;
@@ -435,8 +440,8 @@ class flat_on_cpu final : public dense_search_engine {
     work.widened += widened;
   }
 
-  /// What the lists of all threads have of a query, exactly and in order. Returns 1 where a list
-  /// was widened, else 0.
+  /// Merges the lists of all threads for a query, exactly and in order. Returns 1 if a list was
+  /// widened, otherwise 0.
   static std::uint64_t merge(std::vector<worker>& workers, worker& mine, std::size_t q,
                              dense_request const& request, std::vector<dense_candidate>& found) {
     std::vector<bounded_row> rows;
@@ -465,7 +470,7 @@ class flat_on_cpu final : public dense_search_engine {
     return widened;
   }
 
-  /// The magnitudes of up to `rows_together` rows that follow each other.
+  /// Computes the magnitudes of up to `rows_together` consecutive rows.
   void measure(std::size_t begin, std::size_t count, float* floats) {
     std::size_t const dimensions = data_.rows.dimensions();
     std::array<float const*, rows_together> rows{};

@@ -23,23 +23,21 @@
 #include <utility>
 #include <vector>
 
-// `flat` on GPUs (docs/modules/knn-dense.md): its kernels are in flat_search_cuda.cu.
-//
-// The rows of a small index are on every device, and the queries of a call are shared out; of a
-// large one each device has a share of the rows and searches it for all queries, and the lists are
-// merged. In between groups of devices have all rows each, and share out the queries. Rows that are
-// added make a part of their own, with those of the last part where that is not much larger, so
-// that there are few parts and each row is copied a few times at most. Rows for which a device has
-// no space are copied to it by each search, some while others are searched.
+// If the index is small, every device holds all rows, and the devices divide the queries of a call.
+// If it is large, each device holds a share of the rows and searches it for all queries, and the
+// lists are merged. In between, each group of devices holds all rows, and the groups divide the
+// queries. Added rows form a new part, merged with the last parts if these are not much larger, so
+// that there are few parts and each row is copied only a few times. Rows that do not fit a device
+// are copied to it by each search, some while others are searched.
 namespace rulerank::inline v0::knn {
 
 namespace {
 
-/// Rows of so many bytes are not split over more devices.
+/// Rows of at most so many bytes are not split over more devices.
 constexpr std::size_t replicated_bytes = std::size_t{1} << 30;
-/// A group of devices has no fewer queries of those that are shared out.
+/// Fewest queries per group of devices when groups divide them.
 constexpr std::size_t least_queries = 64;
-/// Rows that every search copies to a device are copied so many at once.
+/// Bytes of rows in one piece, for rows that every search copies to a device.
 constexpr std::size_t piece_bytes = std::size_t{1} << 30;
 
 class flat_on_gpus final : public dense_search_engine {
@@ -67,7 +65,7 @@ class flat_on_gpus final : public dense_search_engine {
                      limits_.replicated_bytes > 0 ? limits_.replicated_bytes : replicated_bytes);
     }
     if (rows == first) return;
-    // What is made new: all rows, or those that were added, with the last parts that are not much
+    // The rows of the new part: all rows, or the added rows and the last parts that are not much
     // larger.
     std::size_t begin = first;
     std::size_t kept = cuts_.size();
@@ -141,9 +139,9 @@ class flat_on_gpus final : public dense_search_engine {
 
     dense_request const& request;
     flat_plan plan;
-    /// Null, or what takes all but widened queries, which have lists.
+    /// Null, or the receiver of all queries except widened ones, which have lists.
     take_nearest_rows const* take = nullptr;
-    /// [devices][queries] what its parts have found, each part's nearest first.
+    /// [devices][queries] the results of its parts, each part's nearest first.
     std::vector<std::vector<std::vector<dense_candidate>>> lists;
     std::vector<dense_search_work> work;     // [devices]
     std::vector<std::vector<char>> widened;  // [devices][queries]
@@ -151,21 +149,22 @@ class flat_on_gpus final : public dense_search_engine {
     std::atomic<std::size_t> in_range{0};
   };
 
-  /// What a batch has found of a query, in the memory of the batch.
+  /// The results of a batch for a query, in the memory of the batch.
   struct batch_result {
     std::uint32_t query;
     std::span<double const> keys;
     std::span<std::uint32_t const> rows;
   };
 
-  /// What did not fit of a batch: to be searched within the limit; it handed on so many rows.
+  /// A query without enough space in its batch: to search again within the limit, with its number
+  /// of candidates.
   struct late_query {
     std::uint32_t query;
     float limit;
     std::uint32_t handed;
   };
 
-  /// Whether each device has all rows in one part, so that what is found there is what there is.
+  /// Whether each device holds all rows in one part, so that its results are final.
   bool has_one_part() const {
     return groups_.of_group == 1 && cuts_.size() == 1 &&
            std::all_of(held_.begin(), held_.end(), [](auto const& held) {
@@ -187,19 +186,19 @@ class flat_on_gpus final : public dense_search_engine {
     for (std::size_t q = 0; q < of.request.count; ++q) work.widened += of.is_widened(q) ? 1 : 0;
   }
 
-  /// The queries that a device searches for.
+  /// Returns the queries that a device searches for.
   index_range queries_of(std::size_t i, std::size_t count) const {
     return groups_.queries_of(count, i, least_queries);
   }
 
-  /// Rows of a cut that a device searches.
+  /// The rows of a cut that a device searches.
   struct held_rows {
-    on_device<flat_part> part;  ///< those that stay there, or none
-    index_range streamed;       ///< those that each search copies to it
+    on_device<flat_part> part;  ///< rows that stay on the device, or null
+    index_range streamed;       ///< rows that each search copies to the device
   };
 
-  /// What the current device has for rows beside the cuts that stay. Those that are replaced are
-  /// still there, so that an error leaves all as it was.
+  /// Returns the memory of the current device for rows besides the kept cuts. The cuts to be
+  /// replaced are still there, so that an error changes nothing.
   std::size_t free_bytes(std::size_t i, std::size_t kept) const {
     std::size_t const free = memory_budget();
     if (limits_.device_bytes == 0) return free;
@@ -211,8 +210,8 @@ class flat_on_gpus final : public dense_search_engine {
     return std::min(free, limits_.device_bytes - std::min(limits_.device_bytes, used));
   }
 
-  /// Copies rows to the current device, as many as it has space for. Throws where it has none for
-  /// streaming the others.
+  /// Copies as many rows as fit to the current device. Throws if there is no space to stream the
+  /// others.
   held_rows hold(std::size_t i, std::size_t kept, index_range const& mine) {
     held_rows held;
     if (mine.size() == 0) return held;
@@ -229,17 +228,18 @@ class flat_on_gpus final : public dense_search_engine {
     return held;
   }
 
-  /// `rows`: that do not fit.
+  /// `rows`: the number of rows that do not fit.
   void make_stream(std::size_t i, std::size_t kept, std::size_t rows) {
     std::size_t const free = free_bytes(i, kept);
     std::size_t const piece =
         std::min(rows, flat_part::rows_within(rows_, std::min(piece_bytes, free / 4), metric_));
     if (piece == 0)
-      throw device_error("CUDA device " + std::to_string(devices_[i]) + ": " +
-                         counted(rows, "row") + " of the index and their shadow take " +
-                         std::to_string(flat_part::bytes(rows_, rows, metric_)) +
-                         " bytes, and there are " + std::to_string(free) +
-                         ", too few for some of them at a time; use more GPUs, or the CPU");
+      throw device_error(
+          "CUDA device " + std::to_string(devices_[i]) + ": " + counted(rows, "row") +
+          " of the index and their copy in lower precision take " +
+          std::to_string(flat_part::bytes(rows_, rows, metric_)) + " bytes, and the device has " +
+          std::to_string(free) +
+          ", too few even for a part of the rows at a time; use more GPUs, or the CPU");
     streams_[i] = on_device<flat_stream>(std::in_place, devices_[i], rows_, piece, metric_, centre_,
                                          static_cast<float>(limits_.bound_scale));
   }
@@ -293,8 +293,8 @@ class flat_on_gpus final : public dense_search_engine {
       give(ctx, of, results);
       results.clear();
     }
-    // Within a better limit, then with space for what that has left: those that need most first,
-    // each batch with the space that its first one needs.
+    // First within a better limit, then with space for the remaining candidates: the queries that
+    // need most come first, and each batch has the space that its first query needs.
     for (bool const last : {false, true}) {
       std::vector<late_query> late = std::exchange(again, {});
       if (last) std::ranges::sort(late, std::greater(), &late_query::handed);
@@ -316,8 +316,8 @@ class flat_on_gpus final : public dense_search_engine {
     }
   }
 
-  /// In all threads of the device or in one, where there is little: teams of other sizes would have
-  /// OpenMP end some threads and start others, batch by batch.
+  /// Uses all threads of the device, or one for little work: with teams of other sizes, OpenMP
+  /// would end and restart threads in every batch.
   void give(context const& ctx, call const& of, std::span<batch_result const> results) const {
     if (results.empty()) return;
     context on = ctx;
@@ -334,10 +334,10 @@ class flat_on_gpus final : public dense_search_engine {
 
   static void count_in_range(call& of, std::size_t more) {
     if ((of.in_range += more) > of.most_in_range)
-      throw usage_error("radius: found more than " + std::to_string(of.most_in_range) +
-                        " rows for " + counted(of.request.count, "query", "queries") +
-                        ", which memory does not hold, expected a narrower radius or fewer queries "
-                        "at a time");
+      throw usage_error(
+          "radius: found more than " + std::to_string(of.most_in_range) + " rows for " +
+          counted(of.request.count, "query", "queries") +
+          ", more than memory holds; use a smaller radius or fewer queries at a time");
   }
 
   static void merge(call& of, std::size_t q, std::vector<dense_candidate>& found) {
@@ -349,7 +349,7 @@ class flat_on_gpus final : public dense_search_engine {
       else
         found.insert(found.end(), lists[q].begin(), lists[q].end());
     }
-    // Of one part they are in order.
+    // The results of one part are already in order.
     if (!std::is_sorted(found.begin(), found.end(), nearer_row()))
       std::sort(found.begin(), found.end(), nearer_row());
     if (of.request.k > 0 && found.size() > of.request.k) found.resize(of.request.k);
@@ -363,9 +363,9 @@ class flat_on_gpus final : public dense_search_engine {
   mutable per_device<flat_batch> batches_;
   std::vector<float> centre_;
   device_groups groups_;
-  std::vector<index_range> cuts_;                        // the rows that came at once
+  std::vector<index_range> cuts_;                        // rows that were added together
   std::vector<std::vector<held_rows>> held_;             // [devices][cuts]
-  mutable std::vector<on_device<flat_stream>> streams_;  // [devices] where rows are streamed
+  mutable std::vector<on_device<flat_stream>> streams_;  // [devices] for streamed rows
   mutable std::mutex devices_in_use_;
 };
 

@@ -49,7 +49,7 @@ struct product {
   static float add(float x, float y, float sum) { return x * y + sum; }
 };
 
-/// Of R rows that follow each other, two sums a row so that none waits for the one before.
+/// Sums of R consecutive rows, with two accumulators per row to hide latency.
 template <class Term, std::size_t R>
 HWY_INLINE void sum_rows(float const* vector, float const* row, std::size_t stride,
                          std::size_t dimensions, float* sums) {
@@ -98,7 +98,7 @@ void sum_products(float const* vector, float_rows const& rows, float* sums) {
   sum_all<product>(vector, rows, sums);
 }
 
-/// The products of R rows and of V vectors of queries stay in registers.
+/// Keeps the products of R rows and V vectors of queries in registers.
 template <std::size_t V, std::size_t R>
 HWY_INLINE std::size_t near_pairs_of(query_panel const& panel, float_rows const& rows,
                                      std::size_t begin, float const* term, near_pair* found) {
@@ -145,7 +145,7 @@ HWY_INLINE std::size_t near_pairs_of(query_panel const& panel, float_rows const&
   return count;
 }
 
-/// As many rows at once as there are registers for.
+/// Processes as many rows at once as registers allow.
 template <std::size_t V>
 std::size_t near_pairs_of_width(query_panel const& panel, float_rows const& rows, float const* term,
                                 near_pair* found) {

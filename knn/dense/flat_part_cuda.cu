@@ -56,7 +56,7 @@ void flat_part::load(context const& ctx, dense_rows const& rows, index_range con
   shadow(of, on);
 }
 
-/// The values are those of these rows now.
+/// The current values must be those of these rows.
 void flat_part::shadow(index_range const& of, stream const& on) {
   of_ = of;
   view_.rows = static_cast<std::uint32_t>(of.size());

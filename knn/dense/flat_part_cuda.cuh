@@ -12,27 +12,27 @@
 
 namespace rulerank::inline v0::knn {
 
-/// Some rows of an index and their shadow on the device that was current when it was made.
+/// Rows of an index and their shadow (flat_search_cuda.cuh) on the device that was current at
+/// construction.
 class flat_part {
  public:
-  /// Copies the rows and makes the shadow; complete when it returns. `centre`: or empty.
+  /// Copies the rows and computes the shadow before it returns. `centre` may be empty.
   flat_part(dense_rows const& rows, index_range const& of, similarity metric,
             std::span<float const> centre, float scale);
-  /// Has space for so many rows, and none of them yet.
+  /// Allocates space for `most` rows, without rows.
   flat_part(dense_rows const& rows, std::size_t most, similarity metric,
             std::span<float const> centre, float scale);
 
-  /// Takes other rows in place of those that it has, no more than it has space for; complete when
-  /// it returns.
+  /// Replaces the rows by others, at most as many as there is space for, before it returns.
   void load(context const& ctx, dense_rows const& rows, index_range const& of, row_upload& by);
 
-  /// Of the rows of an index.
+  /// The range of these rows in the index.
   index_range const& of() const noexcept { return of_; }
   shadow_rows const& view() const noexcept { return view_; }
 
-  /// What so many rows take of a device.
+  /// The device bytes of `count` rows.
   static std::size_t bytes(dense_rows const& rows, std::size_t count, similarity metric);
-  /// How many rows take no more than so much.
+  /// The number of rows that fit into `bytes`.
   static std::size_t rows_within(dense_rows const& rows, std::size_t bytes, similarity metric);
 
  private:

@@ -16,45 +16,48 @@
 
 #include <cooperative_groups.h>
 
-// How `flat` on GPUs tells rows apart, and why what it leaves holds the nearest.
+// How `flat` on GPUs separates near rows from far ones, and why the remaining rows include the
+// nearest.
 //
-// Let x be a query and y a row as they are shadowed: under l2 moved, x = fl(q - c), under cosine
-// divided by their norms and moved, under inner products the row moved and the query as it is.
-// Their shadows X and Y are x and y rounded to bfloat16. The score of a pair is s = x y under inner
-// products, less than the product by x c for every row, else s = x y - |y|^2 / 2: D = |x - y|^2 =
-// |x|^2 - 2 s, and of vectors of norm 1 that are moved alike D = 2 - 2 cosine, so that the larger
-// score is the nearer under every metric. A row of zeros, whose cosine is 0, counts as one
-// of norm 1 in a dimension of its own, in which it alone is not 0: its |y|^2 is |c|^2 + 1. With
-// e(y) = |y - Y|, which is measured and not estimated, e(x) = |x - X| and P the sum that the tensor
-// cores give for X Y,
+// Let x be a query and y a row before rounding: under l2 both moved, x = fl(q - c); under cosine
+// both divided by their norms and then moved; under inner products only the row moved. Their
+// shadows X and Y are x and y rounded to bfloat16. The score of a pair is s = x y under inner
+// products, which omits x c (equal for all rows), and otherwise s = x y - |y|^2 / 2. D = |x - y|^2
+// = |x|^2 - 2 s, and for vectors of norm 1 that are moved by the same c, D = 2 - 2 cosine. So a
+// larger score is nearer under every metric. A row of zeros, whose cosine is 0, counts as one of
+// norm 1 in an additional dimension in which all other vectors are 0: its |y|^2 is |c|^2 + 1. With
+// e(y) = |y - Y|, which is measured and not estimated, e(x) = |x - X|, and P the sum that the
+// tensor cores compute for X Y,
 //
 //   |P - x y| <= |x| e(y) + e(x) |Y| + g |X| |Y|,   |X| |Y| >= sum |X_i Y_i|.
 //
-// g is the error of the tensor cores. NVIDIA does not say how they add. M. Fasi, N. J. Higham, M.
-// Mikaitis, S. Pranesh (PeerJ Computer Science 7, e330, 2021) and F. A. Khattak, M. Mikaitis
+// g is the error of the tensor cores. NVIDIA does not document how they add. M. Fasi, N. J. Higham,
+// M. Mikaitis, S. Pranesh (PeerJ Computer Science 7, e330, 2021) and F. A. Khattak, M. Mikaitis
 // (Accurate models of NVIDIA tensor cores, arXiv 2512.07004, with the H100) find: products of
-// 16-bit floats are exact; 4, 8 or 16 of them and the sum so far are aligned to the largest
-// exponent, what is below at least 24 bits of it is cut off, and the result is cut to a float. What
-// we assume is weaker: each of the at most n products and n / 4 sums so far loses less than 2^-23
-// of the sum of all magnitudes, and so does each of the n / 4 results. That is 1.5 n 2^-23; g has n
-// + 16 times 2^-22 and 2^-20 for the few operations on P that follow. Tests search among sums that
-// lose as much as they can.
+// 16-bit floats are exact; 4, 8 or 16 of them and the current sum are aligned to the largest
+// exponent, truncated below at least 24 bits of it, and the result is truncated to a float. We
+// assume less: each of the at most n products and n / 4 current sums loses less than 2^-23 of the
+// sum of all magnitudes, and so does each of the n / 4 results. That is 1.5 n 2^-23; g is (n + 16)
+// 2^-22 plus 2^-20 for the few subsequent operations on P. Tests search with sums that lose the
+// maximum.
 //
 // So with w(y) = e(y) + r (|y| + e(y)), r >= (e(x) + g |X|) / |x| for every query of the batch, a
-// score lies within |x| w(y) of P - |y|^2 / 2. The row's half square is a float with an error of
-// three roundings, the move costs 4.2 u (|x|^2 + |y|^2) of D (error_bound.hpp), the definition
-// (n + 20) 2^-48 of that, float operations u each: of |y|^2 / 2 all of it is less than 2^-20 for up
-// to 2^20 dimensions, so `least` takes |y|^2 / 2 (1 + 2^-20) and `most` 1 - 2^-20; what the query
-// adds is its `slack`. Under cosine |x| and |y| are 2 at most, and what the division by norms, in
-// double precision, the move and the definition lose is less than (n + 20) 2^-48 of a score, of two
-// rows (n + 20) 2^-47, all of it in the slack, as under inner products that times |x| |c|, of which
-// y is not. With L the k-th largest `least`, k rows have a score
-// of L and more; so a row is among the k nearest only if most >= L - slack.
+// score differs from P - |y|^2 / 2 by at most |x| w(y). The row's half square is a float with an
+// error of three roundings. The error of D grows by 4.2 u (|x|^2 + |y|^2) with the move
+// (error_bound.hpp), by (n + 20) 2^-48 (|x|^2 + |y|^2) with the definition, and each float
+// operation adds u. The row's share of all this is less than 2^-20 |y|^2 / 2 for up to 2^20
+// dimensions, so `least` uses |y|^2 / 2 (1 + 2^-20) and `most` uses |y|^2 / 2 (1 - 2^-20). The
+// query's share is its `slack`. Under cosine, |x| and
+// |y| are at most 2, and the division by norms in double precision, the move and the definition
+// lose less than (n + 20) 2^-48 of a score, for two rows (n + 20) 2^-47, which the slack covers;
+// under inner products it covers this multiple of |x| |c|, which y does not contain. With L the
+// k-th largest `least`, k rows have a score of at least L, so a row is among the k nearest only if
+// most >= L - slack.
 //
-// Bounds hold also where subnormal numbers are taken for zeros: 2^-126 times the root of n is added
-// to e. Rows of a norm above `largest_norm` have no shadow: no bound excludes them, and they lower
-// no limit. Queries of such a norm, of one so small that r would be useless, and zeros where all
-// rows are equally near, are computed exactly with all rows.
+// The bounds also hold if subnormal numbers are flushed to zero: 2^-126 times the root of n is
+// added to e. Rows of a norm above `largest_norm` have no shadow: no bound excludes them, and they
+// lower no limit. Queries of such a norm, queries with a norm so small that r would be useless, and
+// queries of zeros, for which all rows are equally near, are computed exactly with all rows.
 namespace rulerank::inline v0::knn {
 
 namespace {
@@ -62,26 +65,26 @@ namespace {
 constexpr std::uint32_t warps = 8;
 constexpr std::uint32_t scan_threads = 32 * warps;
 constexpr std::uint32_t finish_threads = 256;
-/// Up to so many blocks share a query whose rows have so many dimensions at least, so that none of
-/// them waits for all the rows' lines, and few queries are crowded.
+/// At most this many blocks share a query, if rows have at least this many dimensions. Each block
+/// then waits for fewer cache lines of rows, and fewer queries are crowded.
 constexpr std::uint32_t most_together = 8;
 constexpr std::uint32_t cluster_dimensions = 512;
-/// A block takes so many handed rows of a crowded query.
+/// Candidates of a crowded query per block.
 constexpr std::uint32_t crowd_threads = 128;
 constexpr std::uint32_t crowd_slice = 512;
-/// Of a crowded query so many rows are sorted without a selection of the nearest before.
+/// At most this many rows of a crowded query are sorted without selecting the nearest first.
 constexpr std::uint32_t crowd_sorted = 4096;
-/// What a row of a crowded query becomes that cannot be among the nearest.
+/// Replaces a row of a crowded query that cannot be among the nearest.
 constexpr std::uint32_t no_row = ~0U;
-/// Rows that wait in shared memory until a warp hands them on together: when it has so many, and
-/// there is space for all of a tile of 32 rows and 8 queries behind them.
+/// Candidates are collected in shared memory until a warp writes them together: when there are this
+/// many, and while there is space for a whole tile of 32 rows and 8 queries.
 constexpr std::uint32_t list_full = 32;
 constexpr std::uint32_t list_capacity = list_full + 256;
 constexpr float row_slack = 0x1p-20F;
 constexpr double smallest_norm = 0x1p-50;
 
-/// The kernels of a batch start while the ones before them end: what these have written is there
-/// after it.
+/// The kernels of a batch start while the previous ones end. After this call, the results of the
+/// previous kernels are visible.
 __device__ inline void wait_for_kernel_before() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   cudaGridDependencySynchronize();
@@ -113,13 +116,13 @@ void launch_behind(void (*kernel)(Parameters...), std::uint32_t blocks, std::uin
   launch_clusters_behind(kernel, 1, blocks, threads, shared_bytes, on, arguments...);
 }
 
-/// The blocks that share a query: one by itself.
+/// The blocks that share a query: a single block.
 template <bool clustered>
 class query_blocks {
  public:
   __device__ std::uint32_t count() const { return 1; }
   __device__ std::uint32_t rank() const { return 0; }
-  /// Of what lies in shared memory that of the first block.
+  /// Returns the address in the shared memory of the first block.
   template <class T>
   __device__ T* of_first(T* shared) const {
     return shared;
@@ -127,7 +130,7 @@ class query_blocks {
   __device__ void wait() const { __syncthreads(); }
 };
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-/// Those of a cluster.
+/// The blocks of a cluster.
 template <>
 class query_blocks<true> {
  public:
@@ -151,13 +154,13 @@ __device__ unsigned bits_of(__nv_bfloat16 value) {
   return __bfloat16_as_ushort(value);
 }
 
-/// The shadow of a vector by a warp. values(i): of the vector as it is; store(i, bits): two
-/// dimensions from i on. Returns the norm of what is shadowed, and its error.
+/// Computes the shadow of a vector with a warp. values(i) returns the original values; store(i,
+/// bits) stores two dimensions from i on. Returns the norm before rounding, and the rounding error.
 struct shadow_size {
   double norm;
   double error;
   double shadow_norm;
-  bool zero;  // all values are, before they are moved; under cosine
+  bool zero;  // all values are 0 before they are moved; only under cosine
 };
 template <class Values, class Store>
 __device__ shadow_size shadow_vector(std::uint32_t dimensions, std::uint32_t steps,
@@ -166,7 +169,7 @@ __device__ shadow_size shadow_vector(std::uint32_t dimensions, std::uint32_t ste
   std::uint32_t const lane = threadIdx.x % 32;
   bool const cosine = metric == similarity::cosine;
   double scale = 1;
-  // What a value becomes, before it is rounded.
+  // Returns a value before rounding.
   auto const shadowed = [&](std::uint32_t i) {
     float const value = values(i);
     float const away = centre == nullptr ? 0 : centre[i];
@@ -204,7 +207,7 @@ __device__ shadow_size shadow_vector(std::uint32_t dimensions, std::uint32_t ste
           sqrt(sum_of_warp(shadow_squares)) * (1 + 1e-9), zero};
 }
 
-/// Blocks take slabs, warps their rows.
+/// Blocks process slabs, warps their rows.
 template <class T>
 __global__ void __launch_bounds__(256, 2) shadow_slabs(shadow_rows const rows) {
   std::uint32_t const lane = threadIdx.x % 32;
@@ -222,8 +225,9 @@ __global__ void __launch_bounds__(256, 2) shadow_slabs(shadow_rows const rows) {
           real ? rows.dimensions : 0, steps, rows.metric, rows.centre, beyond,
           [&](std::uint32_t i) { return float_of(values[i]); },
           [&](std::uint32_t i, unsigned pair) {
-            // Where mma.m16n8k16 has its A: of each 16 rows and dimensions, lane (row % 8) * 4 +
-            // (dimension % 8) / 2, and of its four words the one of row / 8 + 2 (dimension / 8).
+            // The place in operand A of mma.m16n8k16: for each 16 rows and dimensions, lane (row %
+            // 8) * 4 + (dimension % 8) / 2, and among its four words, word row / 8 + 2 (dimension /
+            // 8).
             std::uint32_t const step = i / 16;
             std::uint32_t const to = (r % 8) * 4 + (i % 8) / 2;
             std::uint32_t const word = r % 16 / 8 + 2 * (i % 16 / 8);
@@ -244,8 +248,9 @@ __global__ void row_norms(shadow_rows const rows) {
                                     rows.dimensions);
 }
 
-/// What a query adds to the errors of scores: v, the definition's part, and the 4.2 u of the move.
-/// Of inner products the error of the products has what does not come of the centre.
+/// Returns a query's share of the errors of scores: v, the definition's share, and the 4.2 u of the
+/// move. For inner products, the error of the products includes everything except the share of the
+/// centre.
 __device__ double slack_of(shadow_rows const& rows, double norm) {
   double const n = rows.dimensions;
   double const slack = (n + 8) * 0x1p-120;
@@ -254,14 +259,14 @@ __device__ double slack_of(shadow_rows const& rows, double norm) {
   return slack + defined * (rows.metric == similarity::cosine ? 1.0 : norm * rows.centre_norm);
 }
 
-/// The score of rows that order as `farthest`. `of_centre`: the product of the query and what rows
-/// are moved by.
+/// Returns the score of rows with the key `farthest`. `of_centre`: the product of the query and the
+/// centre.
 __device__ double score_of_key(similarity metric, double norm, double of_centre, double farthest) {
   if (metric == similarity::l2) return (norm * norm - farthest) / 2;
   return metric == similarity::cosine ? norm * norm / 2 - 1 - farthest : -farthest - of_centre;
 }
 
-/// A warp a query.
+/// One query per warp.
 __global__ void __launch_bounds__(128, 4)
     prepare_queries(shadow_rows const rows, flat_queries const of, flat_results const to) {
   wait_for_kernel_before();
@@ -279,7 +284,7 @@ __global__ void __launch_bounds__(128, 4)
       real ? rows.dimensions : 0, steps, rows.metric, moves ? rows.centre : nullptr, beyond,
       [&](std::uint32_t i) { return values[i]; },
       [&](std::uint32_t i, unsigned pair) {
-        // B of two tiles of 8 queries side by side: lane query * 4 + (dimension % 8) / 2.
+        // Operand B for two adjacent tiles of 8 queries: lane query * 4 + (dimension % 8) / 2.
         std::uint32_t const to_lane = (q % 8) * 4 + (i % 8) / 2;
         words[((i / 16) * 32 + to_lane) * 4 + q % 16 / 8 * 2 + i % 16 / 8] = pair;
       });
@@ -335,10 +340,10 @@ __device__ inline void multiply_add(float (&sum)[4], uint4 const& rows, unsigned
       : "r"(rows.x), "r"(rows.y), "r"(rows.z), "r"(rows.w), "r"(low), "r"(high));
 }
 
-/// What the bounds of scores need of a row.
+/// The row's terms in the bounds of scores.
 struct row_terms {
   float half_square;
-  float width;  // of the bounds, over the query's norm
+  float width;  // of the bounds, relative to the query's norm
 };
 __device__ inline float ratio_of(flat_queries const& of) {
   return fmaxf(__uint_as_float(*of.ratio), 0x1p-60F);
@@ -351,14 +356,14 @@ __device__ inline row_terms terms_of(shadow_rows const& rows, row_mark const& ma
   float const half = rows.metric == similarity::inner_product ? 0.0F : 0.5F * mark.norm * mark.norm;
   return {half, width};
 }
-/// Rows that a warp will hand on.
+/// Candidates of a warp that are not written yet.
 struct waiting_rows {
   std::uint32_t count;
   handed_row row[list_capacity];
-  std::uint8_t query[list_capacity];  // of the chunk
+  std::uint8_t query[list_capacity];  // index in the chunk
 };
 
-/// All lanes of a warp call it.
+/// All lanes of a warp must call it.
 __device__ inline void hand_on(flat_queries const& of, waiting_rows& waiting, std::uint32_t slabs,
                                std::uint32_t first_query, std::uint32_t lane) {
   for (std::uint32_t e = lane; e < waiting.count; e += 32) {
@@ -375,10 +380,10 @@ __device__ inline void hand_on(flat_queries const& of, waiting_rows& waiting, st
   __syncwarp();
 }
 
-/// Rows stream through the registers of a warp, a slab of 32 after the other, and meet all queries
-/// of a chunk, which lie in shared memory. `tiles`: of 8 queries; `ahead`: steps that are loaded
-/// before they are needed. A sample leaves the largest `least` of groups of rows, each group those
-/// of one place in the slabs of a warp, else the rows within the limits are handed on.
+/// Streams rows through the registers of a warp, in slabs of 32, and compares them with all queries
+/// of a chunk in shared memory. `tiles`: of 8 queries; `ahead`: steps that are loaded before they
+/// are needed. A sample keeps the largest `least` for groups of rows; a group has the rows at one
+/// position in the slabs of a warp. Otherwise the rows within the limits become candidates.
 ///
 /// Long because the sums of a slab stay in registers from the products to the comparison.
 template <int tiles, int ahead, bool is_sample, bool shared>
@@ -403,7 +408,7 @@ __global__ void __launch_bounds__(scan_threads, tiles >= 8 ? 1 : 2)
     if (unit < plan.slabs && u < steps)
       for (int b = 0; b < 2; ++b) ring[u][b] = stream_load(fragments_of(unit) + (u * 2 + b) * 32);
   wait_for_kernel_before();
-  // Of each pair of tiles [steps][32] in memory, [steps][pairs][32] here.
+  // For each pair of tiles, [steps][32] in memory and [steps][pairs][32] here.
   if (shared)
     for (std::uint32_t i = threadIdx.x; i < pairs * steps * 32; i += scan_threads)
       memory[(i / 32 % steps * pairs + i / 32 / steps) * 32 + i % 32] = from[i];
@@ -448,7 +453,7 @@ __global__ void __launch_bounds__(scan_threads, tiles >= 8 ? 1 : 2)
             }
           }
         }
-        // What is behind the last step stays empty, so that each slab begins with the first place.
+        // Places after the last step stay empty, so that each slab begins at the first place.
         std::uint32_t const then = k + u + ahead;
         if (then < steps) {
           for (int b = 0; b < 2; ++b) ring[u][b] = stream_load(here + (then * 2 + b) * 32);
@@ -469,7 +474,7 @@ __global__ void __launch_bounds__(scan_threads, tiles >= 8 ? 1 : 2)
         if (!in) terms[j].width = -INFINITY;
       }
     }
-    // reach and limit of this lane's two queries of a tile.
+    // The reach and limit of this lane's two queries of a tile.
     auto const line_of = [&](int t) {
       return *reinterpret_cast<float4 const*>(lines + t * 8 + lane % 4 * 2);
     };
@@ -490,8 +495,8 @@ __global__ void __launch_bounds__(scan_threads, tiles >= 8 ? 1 : 2)
         }
       }
     } else {
-      // Which tiles may have a row within the limit: by the largest score of a lane's four rows and
-      // the widest of their bounds.
+      // Determines which tiles may have a row within the limit, from the largest score of a lane's
+      // four rows and the widest of their bounds.
       float const width =
           fmaxf(fmaxf(terms[0].width, terms[1].width), fmaxf(terms[2].width, terms[3].width));
       unsigned hits = 0;
@@ -525,7 +530,7 @@ __global__ void __launch_bounds__(scan_threads, tiles >= 8 ? 1 : 2)
           float const score = products[e] - terms[e / 2].half_square;
           float const most = __fmaf_rn(reach, terms[e / 2].width, score);
           if (!(most >= (e % 2 == 0 ? line.y : line.w))) continue;
-          // The half square of `score` is 1 - row_slack times what it is.
+          // The half square in `score` is 1 - row_slack times its value.
           float const least = __fmaf_rn(-reach, terms[e / 2].width, score) -
                               terms[e / 2].half_square * (2.5F * row_slack);
           std::uint32_t const at = atomicAdd(&waiting.count, 1U);
@@ -539,7 +544,7 @@ __global__ void __launch_bounds__(scan_threads, tiles >= 8 ? 1 : 2)
   }
   if constexpr (!is_sample) hand_on(of, waiting, rows.slabs(), first_query, lane);
   if constexpr (is_sample) {
-    std::uint32_t const kept = 8U >> plan.fold;  // lanes of a query, of 8
+    std::uint32_t const kept = 8U >> plan.fold;  // of a query, out of 8
     for (int t = 0; t < tiles; ++t)
       for (int c = 0; c < 2; ++c) {
         float value = best[t][c];
@@ -552,9 +557,9 @@ __global__ void __launch_bounds__(scan_threads, tiles >= 8 ? 1 : 2)
   }
 }
 
-/// The k-th largest of keys, for a block of `finish_threads`, rounded down by at most 2^-22 of the
-/// range they lie in: the very key where they have 22 bits. each(work) calls work(key) for this
-/// thread's share; there are k at least.
+/// Selects the k-th largest key with a block of `finish_threads`, rounded down by at most 2^-22 of
+/// the range of the keys: exactly, if keys have 22 bits. each(work) calls work(key) for this
+/// thread's share; there are at least k keys.
 class kth_key {
  public:
   template <class Each>
@@ -591,14 +596,14 @@ class kth_key {
     });
     return least + (bin << shift) + (bin_ << finer);
   }
-  /// Of the last call: the key's place among those that it was rounded to.
+  /// For the last call: the key's rank among the keys that were rounded to it.
   __device__ std::uint32_t place() const { return left_; }
 
  private:
   static constexpr std::uint32_t bins = 2048;
   static constexpr std::uint32_t bins_a_thread = bins / finish_threads;
 
-  /// Sets bin_ to that of the k-th largest, left_ to its place in the bin.
+  /// Sets bin_ to the bin of the k-th largest key, and left_ to its rank in the bin.
   template <class Each>
   __device__ void pick(std::uint32_t k, Each const& each) {
     __syncthreads();
@@ -606,7 +611,7 @@ class kth_key {
     __syncthreads();
     each([&](std::uint32_t bin) { atomicAdd(histogram_ + bin, 1U); });
     __syncthreads();
-    // A thread's bins, from the highest.
+    // The bins of this thread, in descending order.
     std::uint32_t const lane = threadIdx.x % 32;
     std::uint32_t const top = bins - 1 - threadIdx.x * bins_a_thread;
     std::uint32_t mine = 0;
@@ -639,7 +644,7 @@ __device__ float limit_below(float least, float slack) {
   return fmaxf(__fsub_rd(least, slack), -FLT_MAX);
 }
 
-/// A block a query.
+/// One query per block.
 __global__ void __launch_bounds__(finish_threads, 2)
     draw_limits(flat_queries const of, std::uint32_t groups, float const* maxima) {
   __shared__ kth_key kth;
@@ -650,12 +655,12 @@ __global__ void __launch_bounds__(finish_threads, 2)
     for (std::uint32_t i = threadIdx.x; i < groups; i += finish_threads)
       work(ascending_bits(mine[i]));
   });
-  // What is computed exactly keeps its infinite limit.
+  // Queries that are computed exactly keep their infinite limit.
   if (threadIdx.x == 0 && of.limit[q] < INFINITY)
     of.limit[q] = limit_below(float_of_ascending(key), of.slack[q]);
 }
 
-/// What the definition orders a row by.
+/// Returns the defined key of a row.
 template <class T>
 __device__ double defined_key(shadow_rows const& rows, flat_queries const& of, std::uint32_t q,
                               std::uint32_t row) {
@@ -666,7 +671,7 @@ __device__ double defined_key(shadow_rows const& rows, flat_queries const& of, s
   return order_key(rows.metric, sum, cosine ? of.norm[q] : 1, cosine ? rows.norms[row] : 1);
 }
 
-/// Of n rows all lines are on their way before the first is waited for. row_of(i): the i-th.
+/// Requests all cache lines of n rows before the first is needed. row_of(i): the i-th row.
 template <class T, std::uint32_t threads, class RowOf>
 __device__ void prefetch_rows(shadow_rows const& rows, std::uint32_t n, RowOf const& row_of) {
   std::size_t const row_bytes = rows.dimensions * sizeof(T);
@@ -678,9 +683,9 @@ __device__ void prefetch_rows(shadow_rows const& rows, std::uint32_t n, RowOf co
   }
 }
 
-/// Of the rows that a query handed on those that the k-th best of them leaves: their numbers in
-/// `items`, and how many in `kept`, 0 where they are not to be computed by this block. Both are
-/// shared by the block, which calls it.
+/// Selects the candidates of a query that are not excluded by the k-th best of them: their numbers
+/// in `items`, and their count in `kept`, or 0 if this block does not compute them. Both are in
+/// shared memory; all threads of the block call it.
 __device__ void select_rows(flat_queries const& of, flat_results const& to, std::uint32_t q,
                             kth_key& kth, dense_candidate* items, std::uint32_t& kept) {
   if (threadIdx.x == 0) kept = 0;
@@ -690,7 +695,7 @@ __device__ void select_rows(flat_queries const& of, flat_results const& to, std:
   handed_row const* const mine = of.rows + std::size_t{q} * of.capacity;
   float limit = of.limit[q];
   if (of.k > 0 && count >= of.k) {
-    // The first keys stay in the memory of the items, which is free until there are some.
+    // The first keys are stored in the memory of `items`, which is unused until then.
     auto* const kept_keys = reinterpret_cast<std::uint32_t*>(items);
     std::uint32_t const cached = min(count, to.sorted * 4);
     for (std::uint32_t i = threadIdx.x; i < cached; i += finish_threads)
@@ -725,8 +730,8 @@ __device__ void select_rows(flat_queries const& of, flat_results const& to, std:
   to.state[q] = of.k > 0 ? query_state::crowded : query_state::exact;
 }
 
-/// Gives away the `found` nearest of the first n items, which a power of two of them holds, for a
-/// block.
+/// Writes the `found` nearest of the first n items, with a block; `size`: n rounded up to a power
+/// of two.
 __device__ void put_nearest(flat_results const& to, std::uint32_t q, dense_candidate* items,
                             std::uint32_t n, std::uint32_t size, std::uint32_t found) {
   auto const put = [&](std::uint32_t rank, dense_candidate const& item) {
@@ -734,7 +739,7 @@ __device__ void put_nearest(flat_results const& to, std::uint32_t q, dense_candi
     to.rows[std::size_t{q} * to.kept + rank] = item.id;
   };
   if (n <= finish_threads) {
-    // The place of an item is the number of those before it.
+    // The rank of an item is the number of items before it.
     if (threadIdx.x < n) {
       dense_candidate const mine = items[threadIdx.x];
       std::uint32_t rank = 0;
@@ -748,8 +753,8 @@ __device__ void put_nearest(flat_results const& to, std::uint32_t q, dense_candi
   if (threadIdx.x == 0) to.found[q] = found;
 }
 
-/// A block a query, or a cluster, whose first block does all but the sums: the rows that are left,
-/// their keys, their order.
+/// One query per block or per cluster: computes the keys of the remaining rows, and sorts them. The
+/// first block of a cluster does everything except the sums.
 template <class T, bool clustered>
 __global__ void __launch_bounds__(finish_threads, 2)
     finish_queries(shadow_rows const rows, flat_queries const of, flat_results const to) {
@@ -789,20 +794,20 @@ __global__ void __launch_bounds__(finish_threads, 2)
   if (threadIdx.x == 0) to.computed[q] = n;
 }
 
-/// Bits that ascend as the doubles do; -0 is 0.
+/// Returns bits that ascend as the doubles do; -0 becomes 0.
 __device__ std::uint64_t ascending_key(double key) {
   auto const bits = static_cast<std::uint64_t>(__double_as_longlong(key + 0.0));
   return (bits >> 63) != 0 ? ~bits : bits | std::uint64_t{1} << 63;
 }
 
-/// The nearer the larger, and different for different rows: 64 bits of the key, 32 of the row.
+/// Larger is nearer, distinct for distinct rows: 64 bits of the key, 32 of the row.
 __extension__ typedef unsigned __int128 near_order;
 constexpr std::uint32_t order_bits = 96;
 __device__ near_order order_of(double key, std::uint32_t row) {
   return near_order{~ascending_key(key)} << 32 | static_cast<std::uint32_t>(~row);
 }
 
-/// In place of its bounds.
+/// Replaces the bounds by the key.
 __device__ void put_key(handed_row& row, double key) {
   row.least = __int_as_float(__double2loint(key));
   row.most = __int_as_float(__double2hiint(key));
@@ -811,7 +816,7 @@ __device__ double key_of_row(handed_row const& row) {
   return __hiloint2double(__float_as_int(row.most), __float_as_int(row.least));
 }
 
-/// A block a slice of the handed rows of a query.
+/// One slice of a query's candidates per block.
 template <class T>
 __global__ void __launch_bounds__(crowd_threads, 4)
     compute_crowded(shadow_rows const rows, flat_queries const of, flat_results const to,
@@ -843,9 +848,9 @@ __global__ void __launch_bounds__(crowd_threads, 4)
   if (threadIdx.x == 0) atomicAdd(to.computed + q, count);
 }
 
-/// A block a query: its rows with keys if `size` items hold them, else those that the bits of their
-/// order do not tell from the k nearest, which are read from the highest until `size` items hold
-/// what is left; all bits leave k.
+/// One query per block: sorts its rows with keys if they fit `size` items. Otherwise reads the bits
+/// of their order from the highest, until the rows that these bits cannot exclude from the k
+/// nearest fit; all bits leave k rows.
 __global__ void __launch_bounds__(finish_threads)
     order_crowded(flat_queries const of, flat_results const to, std::uint32_t size) {
   extern __shared__ dense_candidate items[];
@@ -925,7 +930,7 @@ __global__ void __launch_bounds__(256, 2)
   if (threadIdx.x == 0 && all > 0) atomicAdd(within, all);
 }
 
-/// The kernel of a plan, with how many of its blocks a multiprocessor takes.
+/// The kernel of a plan, and how many of its blocks fit a multiprocessor.
 using scan_kernel = void (*)(shadow_rows, flat_queries, scan_plan, float*);
 template <bool is_sample>
 scan_kernel kernel_of(scan_plan const& plan) {
@@ -1022,9 +1027,9 @@ scan_plan plan_scan(scan_limits const& limits, shadow_rows const& rows, std::uin
     plan.slices = std::min(resident, most);
     return plan;
   }
-  // So many slices that the last blocks leave little of the device idle: of some numbers of rounds
-  // the one that is best filled. A warp has four slabs, so that its queries are worth their way to
-  // shared memory; of few rows fewer, or most of the device would have none.
+  // Chooses the number of slices so that the last blocks leave little of the device idle, by trying
+  // several numbers of rounds. A warp has at least four slabs, to repay the copy of its queries to
+  // shared memory; with few rows it has fewer, because otherwise most of the device would be idle.
   std::uint32_t const most_slices =
       std::max({most / 4, std::min(most, resident / plan.chunks), 1U});
   double best = 0;
@@ -1090,7 +1095,7 @@ void finish(scan_limits const& limits, shadow_rows const& rows, flat_queries con
   if (limits.clusters && rows.dimensions >= cluster_dimensions)
     while (together < most_together && 2 * together * queries.count <= limits.multiprocessors)
       together *= 2;
-  // Two rows a thread. Of two blocks that would be little more than one sorts.
+  // Two rows per thread. With two blocks, that would be little more than one block sorts.
   flat_results in = to;
   if (together > 2) in.sorted = std::max(to.sorted, 2 * finish_threads * together);
   with_type(rows.type, [&]<class T>(T) {

@@ -19,7 +19,7 @@ void flat_stream::run(context const& ctx, dense_rows const& rows, std::span<inde
     current_device const guard(device);
     slots_[i % 2].load(ctx, rows, pieces[i], upload_);
   };
-  // What is still copied when an exception leaves is waited for.
+  // The destructor waits for a pending copy, also when an exception leaves.
   std::future<void> next = std::async(std::launch::async, load, std::size_t{0});
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     next.get();

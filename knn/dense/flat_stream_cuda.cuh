@@ -12,11 +12,11 @@
 
 namespace rulerank::inline v0::knn {
 
-/// Rows of an index for which a device has no space, a piece of them at a time. Made and used with
-/// its device current, by one thread at a time.
+/// Searches rows of an index that do not fit a device, one piece at a time. Made and used with its
+/// device current, by one thread at a time.
 class flat_stream {
  public:
-  /// Takes space for two pieces of so many rows.
+  /// Allocates space for two pieces of `piece` rows.
   flat_stream(dense_rows const& rows, std::size_t piece, similarity metric,
               std::span<float const> centre, float scale)
       : piece_(piece),
@@ -25,7 +25,7 @@ class flat_stream {
 
   std::size_t piece() const noexcept { return piece_; }
 
-  /// Calls `search` with some of the rows on the device after the other, while the next are copied
+  /// Calls `search` with one piece after another on the device, while the next piece is copied
   /// there.
   void run(context const& ctx, dense_rows const& rows, std::span<index_range const> of,
            std::function<void(flat_part const&)> const& search);

@@ -58,7 +58,7 @@ dense_index_content read_dense_index(context const& ctx, std::string const& path
   auto const read = read_section_file(ctx, std::span(&kind, 1), path);
   auto const fail = [&](std::string_view what) { throw error({path, 1, 1}, what); };
   dense_index_content content;
-  // The checksums say that these are the bytes that were written; this, that they fit together.
+  // The checksums prove that the bytes are those written; this checks that they are consistent.
   try {
     content.metric = dense_similarity_from(read.header.at("metric").get<std::string>());
     auto const type = element_from(read.header.at("type").get<std::string>());
@@ -77,15 +77,16 @@ dense_index_content read_dense_index(context const& ctx, std::string const& path
                                           dimensions <= row_bytes &&
                                           dimensions * bytes_of(type) == row_bytes;
     bool const ids_fit = of_ids.empty() || of_ids.size() == rows * sizeof(std::int64_t);
-    if (!rows_fit || !ids_fit) fail("the sections of this index do not fit together");
+    if (!rows_fit || !ids_fit)
+      fail("the sections of this index contradict each other; make the index again");
     if (dimensions > 0)
       content.rows = datasets::vectors(type, of_rows.data(), rows, dimensions, read.memory, path);
     content.ids.resize(of_ids.size() / sizeof(std::int64_t));
     if (!of_ids.empty()) std::memcpy(content.ids.data(), of_ids.data(), of_ids.size());
   } catch (nlohmann::json::exception const& e) {
-    fail(fmt::format("the header of this index is not right: {}", e.what()));
+    fail(fmt::format("the header of this index is invalid: {}", e.what()));
   } catch (usage_error const& e) {
-    fail(fmt::format("this index is not right: {}", e.what()));
+    fail(fmt::format("this index is invalid: {}; make it again", e.what()));
   }
   return content;
 }

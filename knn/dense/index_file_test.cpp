@@ -42,7 +42,7 @@ std::string written(temporary_folder const& folder, std::string const& name,
   return folder / name;
 }
 
-/// What the error says that opening the index makes, or "OK".
+/// Returns the message of the error when opening the index, or "OK".
 std::string told_by(std::string const& path) {
   return message_of([&] { dense_index::open({}, path); });
 }
@@ -87,7 +87,7 @@ TEST(dense_index_file, ids_and_rows_that_were_added_are_kept) {
   EXPECT_TRUE(opened.has_ids());
   expect_same(opened, made, vectors(small_integers(15), 5));
 
-  // An index may be saved over the file that it lies in, and grow after it was opened.
+  // An index may be saved over its own file, and grow after it was opened.
   opened.save({}, folder / "index");
   std::array<std::int64_t, 1> const more{12};
   opened.add({}, rows.rows(3, 1), more);
@@ -121,7 +121,7 @@ TEST(dense_index_file, any_byte_that_is_changed_or_cut_off_is_told) {
   EXPECT_NE(told_by(written(folder, "other", good + ' ')), "OK");
 }
 
-/// The file of an index with right checksums around what `change` makes of it.
+/// Returns an index file with correct checksums after `change`.
 std::string forged(std::string const& good,
                    std::function<void(std::span<float>, nlohmann::ordered_json&)> const& change) {
   static constexpr std::array<std::string_view, 2> names{"rows", "ids"};
@@ -181,7 +181,7 @@ TEST(dense_index_file, headers_and_values_that_cannot_be_are_told) {
 
 TEST(dense_index_file, types_and_sizes_that_no_search_takes_are_bad_input) {
   temporary_folder const folder;
-  // The sections have the bytes that the header says, whatever their type is.
+  // The sections have the sizes in the header, whatever their type.
   dense_index({}, vectors(small_integers(6 * 4), 4), {}).save({}, folder / "index");
   std::string const good = bytes_of(folder / "index");
   for (auto const& [type, dimensions] :
@@ -209,7 +209,7 @@ TEST(dense_index_file, types_and_sizes_that_no_search_takes_are_bad_input) {
 TEST(dense_index_file, what_is_no_index_or_cannot_be_written_is_told) {
   temporary_folder const folder;
   EXPECT_NE(told_by(folder / "absent"), "OK");
-  EXPECT_NE(told_by(written(folder, "text", "1 qid:1 1:0.5\n")).find("no index of rulerank"),
+  EXPECT_NE(told_by(written(folder, "text", "1 qid:1 1:0.5\n")).find("not an index of rulerank"),
             std::string::npos);
   EXPECT_THROW(dense_index({}, vectors(), {}).save({}, folder / "absent/index"), output_error);
 }

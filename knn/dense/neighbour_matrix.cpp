@@ -15,8 +15,8 @@ void neighbour_matrix::expect_rows(std::string const& name, std::size_t rows) {
   constexpr std::size_t most = std::size_t{1} << 31;
   if (rows > most)
     throw usage_error(
-        fmt::format("{}: found {}, expected no more than {}, whose numbers are int32; a name that "
-                    "says no vectors has lines",
+        fmt::format("{}: found {}, expected at most {}, because row numbers are int32; a name "
+                    "without a format of vectors gives lines of text",
                     name, counted(rows, "row"), most));
 }
 
@@ -28,7 +28,8 @@ neighbour_matrix::neighbour_matrix(std::string const& name, std::size_t queries,
   memory_gate().take(
       {k <= most / entry / queries ? queries * k * entry : most,
        fmt::format("{}: {} entries of each of {}", name, k, counted(queries, "query", "queries")),
-       "use a smaller --k, fewer queries at a time, or a name that says lines"},
+       "use a smaller --k, fewer queries at a time, or a name without a format of vectors, which "
+       "gives lines of text"},
       [&] {
         rows_.assign(queries * k, -1);
         if (has_values) values_.assign(queries * k, 0);

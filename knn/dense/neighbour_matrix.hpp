@@ -11,21 +11,21 @@
 
 namespace rulerank::inline v0::knn {
 
-/// The neighbours of all queries as matrices of k entries a query, which files of vectors hold: the
-/// numbers of rows as int32, and values as float32.
+/// The neighbours of all queries as matrices with k entries per query, for files of vectors: row
+/// numbers as int32, values as float32.
 class neighbour_matrix {
  public:
-  /// Throws `usage_error` where int32 does not hold the numbers of so many rows. `name`: of the
-  /// file, for the message.
+  /// Throws `usage_error` if int32 cannot hold the numbers of `rows` rows. `name`: the file in the
+  /// message.
   static void expect_rows(std::string const& name, std::size_t rows);
 
-  /// Entries of -1 and 0. Throws `usage_error` where memory does not hold them.
+  /// Fills the matrices with -1 and 0. Throws `usage_error` if memory is too small.
   neighbour_matrix(std::string const& name, std::size_t queries, std::size_t k, bool has_values);
 
-  /// The neighbours of queries from `first` on.
+  /// Copies the neighbours of queries from `first` on.
   void take(std::size_t first, neighbours const& found);
-  /// The file of the numbers, and with values that of the values, complete but for their commits;
-  /// the matrices are empty then. Throws `output_error`.
+  /// Returns the file of the numbers and, if there are values, the file of the values, complete
+  /// except for the commits. Empties the matrices. Throws `output_error`.
   std::vector<output_file> files(context const& ctx, std::string const& numbers,
                                  std::string const& values);
 

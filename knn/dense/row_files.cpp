@@ -60,11 +60,12 @@ std::vector<std::int64_t> row_ids::numbers(std::string const& path) const {
     std::string_view const id = at(row);
     auto const [last, wrong] = std::from_chars(id.data(), id.data() + id.size(), numbers[row]);
     if (wrong != std::errc() || last != id.data() + id.size() || std::to_string(numbers[row]) != id)
-      throw error({datasets::display_name(path), row + 1, 1},
-                  fmt::format("found the id {}, expected a whole number of 64 bits, as an index "
-                              "keeps it; an index of rows with other ids is made without --ids "
-                              "and searched with them",
-                              rulerank::quoted(id)));
+      throw error(
+          {datasets::display_name(path), row + 1, 1},
+          fmt::format(
+              "found the id {}, expected a whole number of 64 bits, because an index keeps such "
+              "ids alone; for other ids, make the index without --ids and search it with --ids",
+              rulerank::quoted(id)));
   }
   return numbers;
 }

@@ -10,35 +10,35 @@
 #include <string_view>
 #include <vector>
 
-// Files of a search among vectors: the vectors as a search takes them; ids, labels and filters of
+// Reads the files of a vector search: vectors as a search needs them, ids, labels and filters of
 // rows.
 namespace rulerank::inline v0::knn {
 
-/// Vectors as a search takes them: doubles become the nearest floats, as NumPy's and FAISS's users
-/// expect, 32-bit integers floats where they are the same. Throws `error`.
+/// Reads vectors for a search: doubles are rounded to the nearest float, as with NumPy and FAISS;
+/// 32-bit integers are converted if the float is exact. Throws `error`.
 datasets::vectors read_search_vectors(
     context const& ctx, std::string const& path,
     datasets::vectors_format format = datasets::vectors_format::automatic);
-/// The rows of one of `parts` even parts of a file, likewise.
+/// Reads the rows of one of `parts` even parts of a file.
 datasets::vectors_part read_search_rows(
     context const& ctx, std::string const& path, std::size_t part, std::size_t parts,
     datasets::vectors_format format = datasets::vectors_format::automatic);
 
-/// Ids of rows in their order; none: rows are called by their numbers.
+/// The ids of rows in order; without ids, rows are named by their numbers.
 class row_ids {
  public:
   row_ids() = default;
-  /// Reads one id a line. Throws `error` naming the place of an empty line, and for another number
-  /// of ids than `expected`; `what`: rows or queries, for the message. No path: none.
+  /// Reads one id per line. Throws `error` naming an empty line, and for a number of ids other than
+  /// `expected`; `what` names rows or queries in the message. An empty path: no ids.
   row_ids(context const& ctx, std::string const& path, std::size_t expected, std::string_view what);
 
   bool empty() const noexcept { return bytes_.empty(); }
-  /// What a row is called.
+  /// Returns the name of a row.
   std::string of(std::size_t row) const {
     return empty() ? std::to_string(row) : std::string(at(row));
   }
-  /// As an index keeps ids. Throws `error` naming the line of one that is no whole number of 64
-  /// bits.
+  /// Returns the ids as an index stores them. Throws `error` naming the line of an id that is not a
+  /// 64-bit integer.
   std::vector<std::int64_t> numbers(std::string const& path) const;
 
  private:
@@ -49,7 +49,8 @@ class row_ids {
   std::vector<std::size_t> begin_{0};
 };
 
-/// Labels, one for each of `expected` rows or queries (`what`); none for no path. Throws `error`.
+/// Reads labels, one for each of `expected` rows or queries (`what`); none for an empty path.
+/// Throws `error`.
 std::vector<std::int32_t> read_labels(context const& ctx, std::string const& path,
                                       std::size_t expected, std::string_view what);
 

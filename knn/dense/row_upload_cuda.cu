@@ -8,9 +8,9 @@ namespace rulerank::inline v0::knn {
 
 namespace {
 
-/// Of a half: large beside what it takes to begin a copy.
+/// Bytes of one half: large compared with the cost of starting a copy.
 constexpr std::size_t half_bytes = std::size_t{32} << 20;
-/// That a thread copies at once.
+/// Bytes that a thread copies at once.
 constexpr std::size_t thread_bytes = std::size_t{1} << 20;
 
 void copy_rows(dense_rows const& rows, index_range const& of, std::byte* to) {

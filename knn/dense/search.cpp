@@ -28,7 +28,7 @@ constexpr named_values<similarity, 3> metrics{
 
 using candidate_lists = std::vector<std::vector<dense_candidate>>;
 
-/// work(begin, end) for ranges of lists, in as many threads as pay.
+/// Calls work(begin, end) for ranges of lists, with as many threads as are useful.
 template <class Work>
 void for_lists(context const& ctx, candidate_lists const& lists, Work const& work) {
   std::size_t candidates = 0;
@@ -37,7 +37,7 @@ void for_lists(context const& ctx, candidate_lists const& lists, Work const& wor
   parallel_for(ctx, lists.size(), lists.size() / ranges + 1,
                [&](std::size_t begin, std::size_t end, int) { work(begin, end); });
 }
-/// work(i, lists[i]) for each, likewise.
+/// Calls work(i, lists[i]) for each list, with as many threads as are useful.
 template <class Work>
 void for_each_list(context const& ctx, candidate_lists& lists, Work const& work) {
   for_lists(ctx, lists, [&](std::size_t begin, std::size_t end) {
@@ -58,10 +58,10 @@ constexpr runs_on of_flat = runs_on::cpu_and_gpus;
 constexpr runs_on of_flat = runs_on::cpu;
 #endif
 
-/// Queries that an engine is given at once.
+/// Bytes of queries that an engine gets at once.
 constexpr std::size_t slice_bytes = std::size_t{64} << 20;
 
-/// Throws what the constructor and `search` promise.
+/// Throws as the constructor and `search`.
 void check_vectors(context const& ctx, datasets::vectors const& some) {
   if (!is_searchable(some.type()))
     throw usage_error(fmt::format("{}: found values of type {}, expected {}", some.name(),
@@ -73,7 +73,7 @@ void check_k(std::size_t k) {
   if (k == 0) throw usage_error("k: found 0, expected at least 1");
 }
 
-/// The key that no row of a range orders behind, or one that is a little larger.
+/// Returns an upper bound of the keys of rows in range.
 double farthest_key(similarity metric, double radius) {
   if (metric != similarity::l2) return 0.0 - radius;
   return radius * radius * (1 + 0x1p-40);
@@ -147,12 +147,12 @@ struct dense_index::implementation {
                      dense_filter const& filter) const {
     check_vectors(ctx, queries);
     if (rows.size() > 0 && queries.size() > 0 && queries.dimensions() != rows.dimensions())
-      throw usage_error(fmt::format("{}: found {}, expected {} as the rows have", queries.name(),
+      throw usage_error(fmt::format("{}: found {}, expected {}, as the rows have", queries.name(),
                                     counted(queries.dimensions(), "dimension"), rows.dimensions()));
     expect_filter(filter, rows.size(), queries.size());
   }
 
-  /// run(first, request) for some queries after the others, those from `first` on. request: k or
+  /// Calls run(first, request) for batches of queries, beginning at `first`. request: k or
   /// farthest.
   template <class Run>
   void for_some(datasets::vectors const& queries, dense_request request, Run const& run) const {
@@ -182,7 +182,7 @@ struct dense_index::implementation {
     rows.first().expect_unchanged();
     queries.expect_unchanged();
   }
-  /// take(q, keys, rows) as `take_nearest_rows`. request: with a k.
+  /// Calls take(q, keys, rows) as `take_nearest_rows`. request: with k > 0.
   void search_nearest(context const& ctx, datasets::vectors const& queries,
                       dense_request const& request, take_nearest_rows const& take,
                       dense_search_work& work) const {
@@ -196,7 +196,7 @@ struct dense_index::implementation {
     });
   }
 
-  /// What the index's `search` and `search_range` say; `keys`: what orders, or null.
+  /// Implements the index's `search` and `search_range`; `keys`: receives the keys, or null.
   void nearest(context const& ctx, datasets::vectors const& queries, std::size_t k,
                dense_filter const& filter, dense_search_work* work, neighbours& found,
                std::vector<double>* keys) const;
@@ -358,7 +358,8 @@ void dense_index::implementation::nearest(context const& ctx, datasets::vectors 
       sizeof(std::uint32_t) + sizeof(double) + (keys == nullptr ? 0 : sizeof(double));
   constexpr std::size_t most = std::numeric_limits<std::size_t>::max();
   bool const fits = queries.empty() || k <= most / 2 / entry / queries.size();
-  // Beside the result the lists of some queries, by which every row may have an entry for a moment.
+  // Besides the result, the lists of some queries need memory, which may briefly hold an entry for
+  // every row.
   memory_gate().take(
       {fits ? queries.size() * k * entry + request.k * 64 : most,
        fmt::format("k {}: the neighbours of {}", k, counted(queries.size(), "query", "queries")),

@@ -17,7 +17,7 @@
 
 #include <gtest/gtest.h>
 
-// `flat` on GPUs against the definition and against the CPU.
+// Compares `flat` on GPUs with the definition and with the CPU.
 namespace rulerank::inline v0::knn::dense_search_cuda_test {
 namespace {
 
@@ -32,7 +32,7 @@ class dense_gpus : public ::testing::TestWithParam<std::size_t> {
 INSTANTIATE_TEST_SUITE_P(gpus, dense_gpus, ::testing::ValuesIn(rulerank::testing_tools::gpu_counts),
                          [](auto const& i) { return std::to_string(i.param); });
 
-/// The first of what was found, of so many queries their k nearest.
+/// Returns the k nearest of the first `queries` queries.
 neighbours first_of(neighbours const& all, std::size_t queries, std::size_t k) {
   neighbours some;
   some.queries = queries;
@@ -45,7 +45,7 @@ neighbours first_of(neighbours const& all, std::size_t queries, std::size_t k) {
   return some;
 }
 
-/// With some numbers of queries: a tile that is not full, several, several chunks.
+/// Tests several numbers of queries: a partial tile, several tiles, several chunks.
 void expect_reference(context const& ctx, vectors const& rows, vectors const& queries,
                       std::vector<std::size_t> const& ks, std::string const& what) {
   for (similarity const metric : all_metrics) {
@@ -89,7 +89,7 @@ TEST_P(dense_gpus, few_rows) {
   }
 }
 
-/// So many queries that a sample is worth its time, of all rows or of some.
+/// Enough queries to make a sample worthwhile, of all rows or of some.
 TEST_P(dense_gpus, few_rows_of_many_queries) {
   std::size_t const n = 20;
   vectors const queries(drawn(std::size_t{1200} * n, 63), n);
@@ -106,7 +106,7 @@ TEST_P(dense_gpus, few_rows_of_many_queries) {
   }
 }
 
-/// Rows far from the origin beside what they are from each other, some turned around, some zeros.
+/// Rows far from the origin compared with their mutual distances, some negated, some zeros.
 TEST_P(dense_gpus, far_rows) {
   std::size_t const n = 24;
   std::vector<float> factors(100, 1);
@@ -137,8 +137,7 @@ TEST_P(dense_gpus, far_rows) {
   }
 }
 
-/// What rows are moved by is right for short rows beside long ones, and for rows that come behind
-/// one far away.
+/// The centre is right for short rows among long ones, and for rows after a far one.
 TEST_P(dense_gpus, rows_of_many_lengths) {
   std::size_t const n = 24;
   std::vector<float> factors;
@@ -172,7 +171,7 @@ TEST_P(dense_gpus, many_dimensions) {
   }
 }
 
-/// Blocks that share a query: eight, four and two of them.
+/// Eight, four and two blocks share a query.
 TEST_P(dense_gpus, long_rows) {
   std::size_t const n = 600;
   for (element const type : all_types) {
@@ -321,14 +320,14 @@ TEST_P(dense_gpus, an_index_of_nothing) {
   EXPECT_EQ(index.search(ctx(), query.rows(0, 0), 1).queries, 0U);
 }
 
-/// Rows whose order sums may turn around that lose what follows their first term.
+/// Rows whose order changes if sums lose everything after their first term.
 TEST_P(dense_gpus, order_that_tensor_products_turn_around) {
   for (std::size_t const n : {40, 200, 1000, 4000}) {
     std::vector<float> values(3 * n);
     float const small = 0x1p-12F;
     for (std::size_t i = 0; i < n; ++i) values[2 * n + i] = small;
     values[2 * n] = 1;
-    // What a sum that begins with 1 may lose of the last row, less a fifth.
+    // The largest loss of the last row in a sum that begins with 1, minus a fifth.
     values[n] = 1;
     std::size_t const units = n * 2 / 5;
     values[n + 1] = static_cast<float>(units) * 0x1p-11F;
@@ -390,7 +389,7 @@ TEST_P(dense_gpus, mnist) {
 
 #if RULERANK_HAS_CUDA
 
-/// What an engine with limits of its own finds.
+/// The results of an engine with given limits.
 struct limited_search {
   neighbours found;
   dense_search_work work;
@@ -443,7 +442,7 @@ TEST_P(dense_gpus, too_little_space_is_widened) {
     limited_search const done = search_limited(ctx(), rows, queries, metric, 20, {.capacity = 200});
     expect_same(done.found, expected, "little space");
     EXPECT_GT(done.work.widened, 0U);
-    // Of most queries a better limit was enough.
+    // For most queries, a better limit sufficed.
     EXPECT_LT(done.work.recomputed, 100 * rows.size() / 2);
     limited_search const easy = search_limited(ctx(), rows, queries, metric, 20, {});
     expect_same(easy.found, expected, "space");
@@ -460,12 +459,12 @@ TEST_P(dense_gpus, equal_rows_are_widened) {
   EXPECT_EQ(done.work.widened, 40U);
 }
 
-/// Rows that a block sorts of a query with up to 224 neighbours: with more to compute the query is
-/// crowded.
+/// The rows that a block sorts for a query with up to 224 neighbours; with more to compute, the
+/// query is crowded.
 constexpr std::size_t sorted_by_a_block = 512;
 constexpr std::size_t crowd_rows = 12'000;
 
-/// All queries were crowded, or nearly all, and most rows were computed for none.
+/// Nearly all queries were crowded, and no query computed most rows.
 void expect_crowded(limited_search const& done, std::string const& what) {
   std::size_t const queries = done.found.queries;
   EXPECT_EQ(done.work.widened, queries) << what;
@@ -474,7 +473,7 @@ void expect_crowded(limited_search const& done, std::string const& what) {
   EXPECT_GT(done.work.device_s, 0) << what;
 }
 
-/// The first `count` of the answers, again and again.
+/// Repeats the first `count` of the results.
 neighbours repeated(neighbours const& all, std::size_t queries, std::size_t k) {
   neighbours const some = first_of(all, all.queries, k);
   neighbours many = some;
@@ -490,13 +489,13 @@ neighbours repeated(neighbours const& all, std::size_t queries, std::size_t k) {
   return many;
 }
 
-/// Bounds that are wider than they need be leave rows enough for a crowd under every metric and of
-/// every type, and still not all.
+/// Bounds wider than necessary leave enough rows for crowded queries under every metric and for
+/// every type, but not all rows.
 struct crowd_case {
   std::size_t dimensions;
   element type;
   float largest;
-  // Of the bounds.
+  // Factors on the bounds.
   double of_l2, of_inner_product, of_cosine;
 
   double scale(similarity metric) const {
@@ -536,7 +535,7 @@ TEST_P(dense_gpus, crowded_queries) {
   }
 }
 
-/// With the bounds as they are no query is crowded. With wider ones: searched again; of filters;
+/// With normal bounds, no query is crowded. With wider bounds: searched again; with filters;
 /// streamed.
 TEST_P(dense_gpus, uniform_values_crowd_queries) {
   std::size_t const n = 784;
@@ -562,7 +561,7 @@ TEST_P(dense_gpus, uniform_values_crowd_queries) {
       expect_same(some.found, search_reference(rows, queries, metric, 128, filter), "filtered");
       expect_crowded(some, "filtered");
     }
-    // A third of the rows stays, the others come in pieces.
+    // A third of the rows stays on the device; the others are streamed.
     limited_search const streamed = search_limited(ctx(), rows, queries, metric, 128,
                                                    {.device_bytes = 40'000'000, .bound_scale = 8});
     expect_same(streamed.found, expected, "streamed");
@@ -577,8 +576,8 @@ TEST_P(dense_gpus, uniform_values_crowd_queries) {
   }
 }
 
-/// Rows that are nearer to each other than bounds tell apart crowd the queries beside them: 1,000
-/// of them; 6,000, for which there is space only when the query is searched for the third time.
+/// Rows that bounds cannot separate make nearby queries crowded: 1,000 of them; and 6,000, for
+/// which there is space only in the third search of the query.
 TEST_P(dense_gpus, tight_clusters_crowd_queries_of_an_index) {
   std::size_t const n = 32;
   for (std::size_t const clusters : {12, 2}) {
@@ -604,7 +603,7 @@ TEST_P(dense_gpus, tight_clusters_crowd_queries_of_an_index) {
   }
 }
 
-/// More equal keys than are sorted at once: the rows' numbers select.
+/// More equal keys than are sorted at once: row numbers decide.
 TEST_P(dense_gpus, crowds_of_equal_distances) {
   vectors const rows(drawn_small(crowd_rows * 5 / 4, 56), 1);
   std::vector<float> asked = drawn_small(40, 57);
@@ -621,7 +620,7 @@ TEST_P(dense_gpus, crowds_of_equal_distances) {
     }
 }
 
-/// The bounds decide: with smaller ones rows are lost.
+/// The bounds matter: with smaller ones, rows are lost.
 TEST_P(dense_gpus, bounds_that_are_too_small_lose_rows) {
   std::size_t const n = 64;
   vectors const rows(drawn(std::size_t{20'000} * n, 37, 0, 1), n);
@@ -642,7 +641,7 @@ TEST_P(dense_gpus, rows_without_space_are_streamed) {
   vectors const queries(drawn(std::size_t{200} * n, 40, 0, 20), n);
   for (similarity const metric : all_metrics)
     for (std::size_t const bytes : {40'000, 100'000, 10'000'000})
-      // On all devices; split over two and four.
+      // On all devices; divided among two and four.
       for (std::size_t const replicated : {rows.bytes(), rows.bytes() / 2, std::size_t{1}})
         for (std::size_t const k : {1, 30, 4000})
           expect_same(search_limited(ctx(), rows, queries, metric, k,
@@ -652,7 +651,7 @@ TEST_P(dense_gpus, rows_without_space_are_streamed) {
                       "streamed, " + std::to_string(bytes) + " bytes, k " + std::to_string(k));
 }
 
-/// Filters, a range and rows that are added, of an engine that streams.
+/// Filters, a range, and added rows, with an engine that streams.
 TEST_P(dense_gpus, streamed_rows_are_like_others) {
   std::size_t const n = 12;
   vectors const rows(drawn(std::size_t{6000} * n, 41), n);
@@ -719,7 +718,8 @@ TEST_P(dense_gpus, an_index_without_space_for_a_piece) {
     search_limited(ctx(), rows, rows.rows(0, 1), similarity::l2, 1, {.device_bytes = 1000});
     FAIL() << "no error";
   } catch (device_error const& e) {
-    EXPECT_NE(std::string(e.what()).find("of the index and their shadow take"), std::string::npos)
+    EXPECT_NE(std::string(e.what()).find("of the index and their copy in lower precision take"),
+              std::string::npos)
         << e.what();
   }
 }

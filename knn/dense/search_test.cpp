@@ -38,7 +38,7 @@ using datasets::vectors;
 using rulerank::testing_tools::message_of;
 using namespace testing_tools;
 
-/// The first of what was found: of so many queries their k nearest.
+/// Returns the k nearest of the first `queries` queries.
 neighbours first_of(neighbours const& all, std::size_t queries, std::size_t k) {
   neighbours some;
   some.queries = queries;
@@ -51,8 +51,7 @@ neighbours first_of(neighbours const& all, std::size_t queries, std::size_t k) {
   return some;
 }
 
-/// Every engine, with some numbers of queries: those that are compared one by one, a panel that is
-/// not full, several panels.
+/// Tests every engine with several numbers of queries: one by one, a partial panel, several panels.
 void expect_reference(vectors const& rows, vectors const& queries, std::vector<std::size_t> ks,
                       std::string const& what) {
   for (similarity const metric : all_metrics) {
@@ -151,15 +150,15 @@ TEST(dense_search, bounds_that_do_not_close_are_counted) {
   }
 }
 
-/// Rows whose order single precision turns around by nearly the bound: a sum that begins with 1
-/// loses each 2^-24 that follows.
+/// Rows whose order changes in single precision by nearly the bound: a sum that begins with 1 loses
+/// each subsequent 2^-24.
 TEST(dense_search, order_that_floats_turn_around) {
   for (std::size_t const n : {40, 200, 1000}) {
     std::vector<float> values(3 * n);
     float const small = 0x1p-12F;
     for (std::size_t i = 0; i < n; ++i) values[2 * n + i] = small;
     values[2 * n] = 1;
-    // What floats do not see of the last row, less a fifth.
+    // The loss of floats in the last row, minus a fifth.
     std::size_t const units = n * 2 / 5;
     values[n] = 1 + static_cast<float>(units) * 0x1p-23F;
     values[0] = 0.5F;
@@ -326,7 +325,7 @@ TEST(dense_search, bad_input) {
   EXPECT_EQ(usage([&] {
               index.search({}, vectors(std::vector<float>{1, 2, 3}, 3), 1);
             }),
-            "vectors: found 3 dimensions, expected 2 as the rows have");
+            "vectors: found 3 dimensions, expected 2, as the rows have");
   EXPECT_EQ(usage([&] {
               index.search({}, vectors(std::vector<double>{1, 2}, 2), 1);
             }),
@@ -404,14 +403,14 @@ TEST(candidate_list, keeps_the_nearest_in_little_memory) {
   }
 }
 
-/// The kernels for each instruction set that this machine has.
+/// The kernels for each instruction set of this machine.
 class dense_kernels : public ::testing::TestWithParam<std::int64_t> {
  protected:
   void SetUp() override { hwy::SetSupportedTargetsForTest(GetParam()); }
   void TearDown() override { hwy::SetSupportedTargetsForTest(0); }
 };
 
-/// Products of all rows with all queries, by the panels.
+/// Computes the products of all rows with all queries by panels.
 std::vector<float> panel_products(std::vector<float> const& queries, std::size_t width,
                                   float_rows const& rows) {
   std::vector<float> values(width * rows.dimensions), factor(width), limit(width, INFINITY);
@@ -468,7 +467,8 @@ TEST_P(dense_kernels, errors_are_within_the_bounds) {
   }
 }
 
-/// Sums that lose what follows their first term: as far from the exact ones as the bounds allow.
+/// Sums that lose everything after their first term differ from the exact ones by as much as the
+/// bounds allow.
 TEST_P(dense_kernels, bounds_are_not_larger_than_need_be) {
   for (std::size_t const n : {100, 1000, 10'000}) {
     std::vector<float> all(query_group * n, 0x1p-12F);
@@ -516,8 +516,9 @@ INSTANTIATE_TEST_SUITE_P(instruction_sets, dense_kernels,
                          ::testing::ValuesIn(hwy::SupportedAndGeneratedTargets()),
                          [](auto const& i) { return std::string(hwy::TargetName(i.param)); });
 
-/// Moved where their rounding to bfloat16 loses less then: values far from 0 beside their spread,
-/// under cosine too, but not integers that bfloat16 holds as they are, unless they are far away.
+/// Values are moved if their rounding to bfloat16 then loses less: values far from 0 compared with
+/// their spread, also under cosine, but not integers that bfloat16 represents exactly, unless they
+/// are far away.
 TEST(centre_of_shadow, is_what_makes_bounds_narrower) {
   std::size_t const n = 50;
   std::size_t const count = 3000;
@@ -550,7 +551,8 @@ TEST(centre_of_shadow, is_what_makes_bounds_narrower) {
   EXPECT_TRUE(centre_of(element::float32, whole, similarity::l2).empty());
   EXPECT_EQ(centre_of(element::uint8, bytes, similarity::cosine).size(), n);
   EXPECT_EQ(centre_of(element::int8, drawn(count * n, 73, 100, 2), similarity::l2).size(), n);
-  // The mean of rows of many lengths is far from the short ones, that of a few rows from all.
+  // The mean of rows of many lengths is far from the short ones; the mean of a few rows is far from
+  // all.
   std::vector<float> factors;
   for (float const value : drawn(count, 74)) factors.push_back(std::exp(value));
   EXPECT_TRUE(centre_of(element::float32, scaled(even, n, factors), similarity::l2).empty());

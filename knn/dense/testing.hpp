@@ -1,5 +1,5 @@
 #pragma once
-// Vectors for the tests of this folder, and what they expect.
+// Vectors and expectations for the tests of this folder.
 
 #include "core/context.hpp"
 #include "datasets/vectors.hpp"
@@ -30,7 +30,7 @@ inline constexpr similarity all_metrics[] = {similarity::l2, similarity::inner_p
 inline constexpr element all_types[] = {element::float32, element::float16, element::bfloat16,
                                         element::int8, element::uint8};
 
-/// The same values as another type, rounded.
+/// Rounds values to another type.
 inline vectors as(element type, std::vector<float> const& values, std::size_t dimensions) {
   auto const make = [&]<class T>(T) {
     std::vector<T> typed;
@@ -66,7 +66,7 @@ inline std::vector<float> drawn(std::size_t count, std::uint32_t seed, float mea
   for (float& one : values) one = value(random);
   return values;
 }
-/// Uniform in [0, largest): in many dimensions all rows are about equally far from each other.
+/// Uniform in [0, largest): in many dimensions, all rows are at similar distances.
 inline std::vector<float> drawn_uniform(std::size_t count, std::uint32_t seed, float largest = 1) {
   std::mt19937 random(seed);
   std::uniform_real_distribution<float> value(0, largest);
@@ -74,7 +74,7 @@ inline std::vector<float> drawn_uniform(std::size_t count, std::uint32_t seed, f
   for (float& one : values) one = value(random);
   return values;
 }
-/// Few different numbers: many rows are equally near.
+/// Few distinct numbers: many rows are equally near.
 inline std::vector<float> drawn_small(std::size_t count, std::uint32_t seed) {
   std::mt19937 random(seed);
   std::vector<float> values(count);
@@ -103,7 +103,7 @@ inline void expect_same(neighbours const& found, neighbours const& expected,
   }
 }
 
-/// A factor for each row.
+/// Multiplies each row by a factor.
 inline std::vector<float> scaled(std::vector<float> values, std::size_t dimensions,
                                  std::vector<float> const& factors) {
   for (std::size_t i = 0; i < values.size(); ++i)
@@ -111,7 +111,7 @@ inline std::vector<float> scaled(std::vector<float> values, std::size_t dimensio
   return values;
 }
 
-/// Rows that rounding, the range of floats or equal values make hard, with a name.
+/// Rows that are difficult because of rounding, the range of floats or equal values, with names.
 inline std::vector<std::pair<std::string, std::vector<float>>> hard_numbers(std::size_t count,
                                                                             std::size_t n) {
   float const denormal = std::numeric_limits<float>::denorm_min();

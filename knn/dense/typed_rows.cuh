@@ -9,7 +9,7 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
-// Values of rows on a device, and the definition's sums of them (definition.hpp).
+// Values of rows on a device, and their defined sums (definition.hpp).
 namespace rulerank::inline v0::knn {
 
 __device__ inline float float_of(float value) {
@@ -28,7 +28,7 @@ __device__ inline float float_of(std::uint8_t value) {
   return static_cast<float>(value);
 }
 
-/// Calls use(value of the type) for an element that rows may have.
+/// Calls use(value of the type) for a type that rows may have.
 template <class Use>
 void with_type(datasets::element type, Use const& use) {
   switch (type) {
@@ -45,7 +45,7 @@ void with_type(datasets::element type, Use const& use) {
   }
 }
 
-/// Calls add(i, value as a double) for rising i. What is loaded does not wait for what is added.
+/// Calls add(i, value as a double) for ascending i. Loads are issued ahead of the additions.
 template <class T, class Add>
 __device__ void for_each_value(T const* row, std::uint32_t dimensions, Add const& add) {
   constexpr std::uint32_t together = 16 / sizeof(T);
@@ -69,7 +69,7 @@ __device__ void for_each_value(T const* row, std::uint32_t dimensions, Add const
   for (; i < dimensions; ++i) add(i, static_cast<double>(float_of(row[i])));
 }
 
-/// The sum that the definition orders a row by, before `order_key`.
+/// Returns the defined sum of a row, before `order_key`.
 template <class T>
 __device__ double defined_sum(T const* row, double const* query, std::uint32_t dimensions,
                               bool of_differences) {

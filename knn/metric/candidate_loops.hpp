@@ -7,12 +7,12 @@
 
 namespace rulerank::inline v0::knn {
 
-/// Work in one thread up to so many candidates in all lists.
+/// Most candidates in all lists together for which one thread does the work.
 inline constexpr std::size_t candidates_of_one_thread = std::size_t{1} << 13;
 
-/// work(begin, end) for ranges of lists with so many candidates in all: in one thread where they
-/// are few, else in all, not in some. OpenMP ends the threads that a team has more than the one
-/// before and starts those that it lacks.
+/// Calls work(begin, end) for ranges of lists with `candidates` candidates in all: in one thread if
+/// there are few, otherwise in all threads, never in some, because OpenMP ends and restarts threads
+/// when the size of the team changes.
 template <class Work>
 void for_lists(context const& ctx, std::size_t lists, std::size_t candidates, Work const& work) {
   context on = ctx;

@@ -14,7 +14,7 @@ namespace rulerank::inline v0::knn {
 
 namespace {
 
-/// The engine that runs where `asked` is given for an index of a type.
+/// Returns the engine for a requested one and a type of index.
 metric_engine chosen(metric_engine asked, metric_index_type type) {
   if (asked != metric_engine::automatic) return asked;
   for (metric_engine_info const& entry : metric_engines())
@@ -70,13 +70,14 @@ bool is_on_gpus(metric_distance which, metric_index_type type) {
 
 void expect_searched(metric_index const& index, metric_engine engine, metric_index_type reads) {
   if (reads != index.type())
-    throw usage_error(fmt::format("found an index of type {}, engine {} searches one of type {}",
-                                  name_of(index.type()), name_of(engine), name_of(reads)));
+    throw usage_error(
+        fmt::format("found an index of type {}, but engine {} searches an index of type {}",
+                    name_of(index.type()), name_of(engine), name_of(reads)));
   auto const* const vectors = dynamic_cast<vector_space const*>(&index.space());
   if (vectors == nullptr && dynamic_cast<word_space const*>(&index.space()) == nullptr)
-    throw usage_error("GPUs search vectors and words, not objects of another type");
+    throw usage_error("GPUs search vectors and words, not objects of other types");
   if (vectors != nullptr && vectors->which() == metric_distance::angular)
-    throw usage_error("metric angular is searched on the CPU, expected l1, l2, linf or edit");
+    throw usage_error("GPUs do not search metric angular, expected l1, l2, linf or edit");
 }
 
 struct metric_gpu_index::implementation {
@@ -85,7 +86,7 @@ struct metric_gpu_index::implementation {
 
   gpu_layout const& layout() const { return engine->layout(); }
 
-  /// Nearest first, of each query.
+  /// Returns the results of each query, nearest first.
   gpu_candidates search(context const& ctx, gpu_queries const& queries, gpu_request const& request,
                         metric_gpu_work* work) const {
     gpu_candidates found(queries.count);
@@ -137,12 +138,12 @@ metric_gpu_index::metric_gpu_index(context const& ctx, metric_index const& index
   auto const engine = chosen(options.engine, index.type());
   auto const* const entry = find_engine(metric_engines(), engine);
   if (engine == metric_engine::index)
-    throw usage_error("engine index searches on the CPU, expected one that runs on GPUs");
+    throw usage_error("engine index runs on the CPU, expected an engine for GPUs");
   if (entry == nullptr)
-    throw device_error("this build has no CUDA, and metric search on GPUs needs it");
+    throw device_error("metric search on GPUs needs CUDA, which this build does not have");
   if (ctx.devices.empty())
     throw device_error(
-        fmt::format("engine {} runs on GPUs, and there is none to run on", entry->name));
+        fmt::format("engine {} needs a GPU, and no CUDA device was found", entry->name));
   metric_gpu_maker const& maker = registered_metric_engines().maker_of(engine);
   expect_searched(index, engine, maker.reads);
   implementation_ =

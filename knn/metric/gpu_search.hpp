@@ -1,5 +1,6 @@
 #pragma once
-// Search among the objects of a metric space on GPUs, exactly: what an index on the CPU finds.
+// Exact search among the objects of a metric space on GPUs, with the same results as an index on
+// the CPU.
 
 #include "core/context.hpp"
 #include "core/engine_info.hpp"
@@ -16,16 +17,16 @@
 #include <string_view>
 #include <vector>
 
-// Threads: functions may be called from any number of threads at once; several threads may search
-// an object at once.
+// Threads: any thread may call these functions at any time; several threads may search an object at
+// once.
 namespace rulerank::inline v0::knn {
 
-/// How queries are searched: by the index itself on the CPU, or on GPUs. All engines find the same.
-/// `pairs` and `brute_sort` read an index of type brute, `lc_growing` and `lc_shrinking` one of
-/// type lc, `sss_objects` and `sss_pivots` one of type sss. All GPU engines but `pairs` are
-/// published ones.
+/// The kind of search: the index itself on the CPU, or an engine on GPUs. All engines return the
+/// same results. `pairs` and `brute_sort` read an index of type brute, `lc_growing` and
+/// `lc_shrinking` of type lc, `sss_objects` and `sss_pivots` of type sss. All GPU engines except
+/// `pairs` are published ones.
 enum class metric_engine : std::uint8_t {
-  automatic,  ///< on GPUs the first engine that reads the index's type, `pairs` for type brute
+  automatic,  ///< on GPUs the first engine that reads the index's type; `pairs` for type brute
   index,      ///< `metric_index::search`
   pairs,
   brute_sort,
@@ -39,13 +40,14 @@ struct metric_gpu_options {
   metric_engine engine = metric_engine::automatic;
 };
 
-/// The work of a search on GPUs. Of lc-shrinking evaluations differ from run to run.
+/// Counts of a search's work on GPUs. The evaluations of lc-shrinking vary between runs.
 struct metric_gpu_work {
-  std::uint64_t evaluations = 0;  ///< pairs of a query and an object or pivot that were compared
-  std::uint64_t launches = 0;     ///< kernels that search, of all devices
-  std::uint64_t devices = 0;      ///< that shared out the queries of a call; the most of all calls
-  double kernel_s = 0;            ///< their seconds, of the slowest device in each call
-  /// For types lc and sss: queries whose first radius has too few objects (`pending`).
+  std::uint64_t evaluations = 0;  ///< compared pairs of a query and an object or pivot
+  std::uint64_t launches = 0;     ///< search kernels on all devices
+  /// Devices that divided the queries of a call; the maximum over calls.
+  std::uint64_t devices = 0;
+  double kernel_s = 0;  ///< seconds in kernels, on the slowest device of each call
+  /// Types lc and sss: queries whose first radius contained too few objects (`pending`).
   engine_counts counts{};
   metric_gpu_work& operator+=(metric_gpu_work const& more) {
     evaluations += more.evaluations;
@@ -58,25 +60,26 @@ struct metric_gpu_work {
 };
 
 using metric_engine_info = engine_info<metric_engine>;
-/// The engines of this build.
+/// Lists the engines of this build.
 std::span<metric_engine_info const> metric_engines();
-/// "auto" for `automatic`.
+/// Returns "auto" for `automatic`.
 std::string_view name_of(metric_engine engine);
 /// Throws `usage_error` that lists the names.
 metric_engine metric_engine_from(std::string_view name);
-/// The type of index that an engine reads; `automatic` where it is not one alone, and for an engine
-/// that this build does not have.
+/// Returns the type of index that an engine reads; `automatic` if it reads several, or if this
+/// build lacks the engine.
 metric_index_type index_type_of(metric_engine engine);
-/// Whether GPUs search objects under a metric, with an index of a type (`automatic`: of some type).
+/// Returns whether GPUs can search objects under a metric, with an index of this type (`automatic`:
+/// of any type).
 bool is_on_gpus(metric_distance which, metric_index_type type);
 
-/// A copy of an index on each GPU of a context; queries are shared out among as many of them as
-/// have enough to do. Objects are vectors under l1, l2 or linf, or words.
+/// A copy of an index on each GPU of a context. As many GPUs divide the queries as have enough
+/// work. Objects are vectors under l1, l2 or linf, or words.
 class metric_gpu_index {
  public:
-  /// Throws `device_error` where the context has no devices or they have no space, and for a build
-  /// without CUDA; `usage_error` for another space or type of index than the engine searches.
-  /// Nothing is kept of `index`.
+  /// Throws `device_error` if the context has no devices, if they have too little memory, and in a
+  /// build without CUDA. Throws `usage_error` if the engine does not search this space or type of
+  /// index. Keeps no reference to `index`.
   metric_gpu_index(context const& ctx, metric_index const& index,
                    metric_gpu_options const& options = {});
   ~metric_gpu_index();
@@ -85,13 +88,13 @@ class metric_gpu_index {
   std::size_t size() const noexcept;
   metric_engine engine() const noexcept;
 
-  /// The k nearest objects of each query, as `metric_index::search` gives them, with its errors;
-  /// the devices are those that the index was made for. Queries are of a space of the same metric.
-  /// Throws `usage_error` for queries that are not of the index's objects. `work`: where the work
-  /// is added up, or null.
+  /// Returns the k nearest objects of each query as `metric_index::search`, with its errors, on the
+  /// devices that the index was made for. Queries must be of a space of the same metric. Throws
+  /// `usage_error` for queries of another kind than the index's objects. Adds its work to `*work`
+  /// unless it is null.
   neighbours search(context const& ctx, metric_queries const& queries, std::size_t k,
                     metric_gpu_work* work = nullptr) const;
-  /// The objects at most `radius` away, as `metric_index::search_range` gives them.
+  /// Returns the objects within `radius` as `metric_index::search_range`.
   rows_in_range search_range(context const& ctx, metric_queries const& queries, double radius,
                              metric_gpu_work* work = nullptr) const;
 

@@ -17,7 +17,7 @@
 
 #include <gtest/gtest.h>
 
-// Metric search on GPUs against brute force on the CPU.
+// Compares metric search on GPUs with brute force on the CPU.
 namespace rulerank::inline v0::knn::gpu_search_test {
 namespace {
 
@@ -40,8 +40,8 @@ class metric_gpus : public ::testing::TestWithParam<std::size_t> {
   void SetUp() override { RULERANK_NEEDS_GPUS(GetParam()); }
   context ctx() const { return on_gpus(GetParam()); }
 
-  /// All engines on some queries: k of 1 to all, radii of nothing to all, distances that occur and
-  /// the doubles beside them.
+  /// Tests all engines on some queries: k from 1 to all, radii from none to all, distances that
+  /// occur and the adjacent doubles.
   template <class Space>
   void expect_same(std::shared_ptr<Space const> const& space, metric_queries const& queries,
                    std::string const& what) const {
@@ -97,7 +97,7 @@ TEST_P(metric_gpus, vectors_of_numbers) {
 TEST_P(metric_gpus, vectors_with_ties) {
   expect_same_vectors(drawn_vectors(1500, 4, 3, 3), drawn_vectors(30, 4, 4, 3), "ties ");
 }
-/// The root of 1 + 2^-52 rounds to 1: squares differ where distances do not, at the k-th too.
+/// The root of 1 + 2^-52 rounds to 1: squares differ but distances do not, also at the k-th.
 TEST_P(metric_gpus, squares_with_one_root) {
   std::vector<float> values;
   for (int i = 0; i < 60; ++i)
@@ -106,7 +106,7 @@ TEST_P(metric_gpus, squares_with_one_root) {
   for (int i = 0; i < 130; ++i) asked.insert(asked.end(), {static_cast<float>(i % 3), 0});
   expect_same_vectors(vectors(values, 2), vectors(asked, 2), "roots ");
 }
-/// Dense search has rows of its own, whose numbers are not those of objects.
+/// Dense search numbers its rows differently from the objects.
 TEST_P(metric_gpus, objects_that_were_taken_out) {
   auto const space = std::make_shared<vector_space const>(context(), drawn_vectors(900, 6, 24, 4),
                                                           metric_distance::l2);
@@ -122,7 +122,8 @@ TEST_P(metric_gpus, objects_that_were_taken_out) {
     ASSERT_EQ(found.value, expected.value) << k;
   }
 }
-/// Queries enough for all devices find what they find alone; a few are left to one device.
+/// Queries that suffice for all devices have the same results as alone; a few queries stay on one
+/// device.
 TEST_P(metric_gpus, share_out_what_pays) {
   auto const rows = drawn_vectors(3000, 8, 26);
   auto const asked = drawn_vectors(5000, 8, 27);

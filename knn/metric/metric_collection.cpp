@@ -34,7 +34,7 @@ class query_range final : public metric_queries {
   index_range some_;
 };
 
-/// What an index finds without a schedule, whose work is that of one thread.
+/// Returns the results of an index without a schedule; adds its work as that of one thread.
 template <class Search>
 auto without_schedule(Search const& search, schedule_work* work) {
   metric_work done;
@@ -122,7 +122,8 @@ metric_index_choice choose_index(metric_search_plan const& plan, metric_objects 
   if (type == metric_index_type::automatic && on_gpus) type = index_type_of(plan.engine);
   if (type != metric_index_type::automatic) return {type, {}};
   if (on_gpus)
-    return {metric_index_type::brute, "GPUs compare all objects sooner than they exclude some"};
+    return {metric_index_type::brute,
+            "GPUs compare all objects faster than an index excludes some"};
   return choose_metric_index(*objects.space(), plan.index.queries, plan.searches_together());
 }
 
@@ -213,7 +214,7 @@ void metric_collection::copy_to_gpus(context const& ctx, metric_engine engine) {
 schedule_work work_of_all(context const& ctx, schedule_work const& own, metric_schedule schedule) {
   schedule_work work = own;
   if (!has_processes(ctx)) return work;
-  // The threads of a process that searched for nothing count.
+  // Threads of a process without work count, too.
   if (work.evaluations.empty() && schedule != metric_schedule::automatic)
     work.evaluations.resize(static_cast<std::size_t>(ctx.thread_count()));
   work.evaluations = join(*ctx.processes, work.evaluations);
@@ -236,7 +237,7 @@ batch_limits metric_search::limits(context const& ctx) const {
   constexpr std::size_t of_gpus = std::size_t{1} << 16;
   if (objects_.on_gpus() != nullptr)
     return {.most = of_gpus, .first_in_range = of_gpus, .most_in_range = of_gpus};
-  // Dense search and schedules take many queries together in less time.
+  // Dense search and schedules are faster with many queries at once.
   return {.neighbours = std::size_t{1} << 22,
           .fewest = 256,
           .least_share = 32 * static_cast<std::size_t>(ctx.thread_count())};

@@ -10,26 +10,27 @@
 
 #include <fmt/format.h>
 
-// The answers of many queries, which come in any order and from any thread, put together in theirs.
+// Collects the results of many queries, which arrive in any order and from any thread, in query
+// order.
 namespace rulerank::inline v0::knn {
 
-/// Space for the k nearest of each of `queries` queries, with none in it. Throws `usage_error` as
-/// `metric_index::search` does.
+/// Returns empty space for the k nearest of each of `queries` queries. Throws `usage_error` as
+/// `metric_index::search`.
 inline neighbours space_for_nearest(std::size_t queries, std::size_t k) {
-  if (k == 0) throw usage_error("found k of 0, expected at least 1");
+  if (k == 0) throw usage_error("found k = 0, expected at least 1");
   neighbours found;
   found.queries = queries;
   found.k = k;
   found.order = value_order::smaller_is_nearer;
   if (queries > 0 && k > found.id.max_size() / queries / 2)
-    throw usage_error(fmt::format("found k of {}: memory does not hold so many neighbours", k));
+    throw usage_error(fmt::format("found k = {}, more neighbours than memory holds", k));
   found.id.assign(queries * k, no_neighbour);
   found.value.assign(queries * k, 0);
   return found;
 }
 
-/// The k nearest of each of `queries` queries: run(take) calls take(q, candidates) once for each,
-/// candidates nearest first. Throws `usage_error` as `metric_index::search` does.
+/// Collects the k nearest of each of `queries` queries: run(take) calls take(q, candidates) once
+/// for each, candidates nearest first. Throws `usage_error` as `metric_index::search`.
 template <class Run>
 neighbours nearest_of_all(std::size_t queries, std::size_t k, Run const& run) {
   stopwatch const watch;
@@ -44,12 +45,12 @@ neighbours nearest_of_all(std::size_t queries, std::size_t k, Run const& run) {
   return found;
 }
 
-/// The same for all objects within a radius.
+/// Collects all objects within a radius of each query.
 template <class Run>
 rows_in_range within_of_all(context const& ctx, std::size_t queries, double radius,
                             Run const& run) {
   if (!(radius >= 0))
-    throw usage_error(fmt::format("found radius {}, expected a number from 0 on", radius));
+    throw usage_error(fmt::format("found radius {}, expected a number of 0 or more", radius));
   stopwatch const watch;
   std::vector<std::vector<metric_candidate>> all(queries);
   run([&](std::size_t q, std::vector<metric_candidate>& within) { all[q].swap(within); });

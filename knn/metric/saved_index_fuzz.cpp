@@ -1,8 +1,8 @@
 // Fuzz target (core/fuzzing.cpp): an index of dense vectors or of a metric space is opened or
-// refused with a place, whatever its header says and its sections hold, and one that is opened can
-// be searched, saved and opened again. The input's first byte says which index, the second which of
-// the two the other bytes are, beside what the good index has for the other; the checksums are made
-// right, so that what stands behind them is tried.
+// rejected with a position, whatever its header and its sections contain, and an opened index can
+// be searched, saved and opened again. The first byte of the input selects the index, the second
+// whether the other bytes replace the header or the sections of a good index. Checksums are
+// corrected, so that the code after their check is tested.
 
 #include "core/error.hpp"
 #include "core/fuzzing.hpp"
@@ -33,7 +33,7 @@ using namespace rulerank;
 using namespace rulerank::fuzzing;
 using namespace rulerank::knn;
 
-/// The bytes that `save` writes to a file.
+/// Returns the bytes that `save` writes to a file.
 std::string saved(std::function<void(std::string const& path)> const& save) {
   std::string const path = std::filesystem::temp_directory_path() /
                            ("rulerank-saved-index-fuzz-" + std::to_string(::getpid()));
@@ -62,7 +62,7 @@ class index_parts {
     for (char const* const key : {"format", "version", "sections"}) header_.erase(key);
   }
 
-  /// A file with these sections, as far as they are given.
+  /// Returns a file with these sections, as far as they are given.
   std::string with_sections(std::string_view given) const {
     section_layout const layout(sizes_);
     std::string file(layout.end(), '\0');
@@ -88,7 +88,7 @@ class index_parts {
   }
 
   bool is_dense;
-  std::string sections;  ///< without what fills up between them
+  std::string sections;  ///< without padding between them
 
  private:
   nlohmann::ordered_json header_;

@@ -59,7 +59,7 @@ engine_registry<metric_index_type, metric_structure_maker> const& registered_ind
 metric_index_options checked(metric_index_options const& options, metric_space const& space) {
   if (!(options.alpha > 0 && options.alpha <= 1))
     throw usage_error(
-        fmt::format("found alpha {}, expected it above 0 and at most 1", options.alpha));
+        fmt::format("found alpha {}, expected a number above 0 and at most 1", options.alpha));
   if (space.size() >= no_neighbour)
     throw usage_error(
         fmt::format("found {} objects, expected less than {}", space.size(), no_neighbour));
@@ -69,7 +69,7 @@ metric_index_options checked(metric_index_options const& options, metric_space c
   return chosen;
 }
 
-/// Answers of all queries, in their order: take(q, found) from any thread.
+/// Answers all queries: take(q, found) from any thread.
 template <class Take>
 metric_work answer(context const& ctx, metric_queries const& queries,
                    metric_structure const& structure, exclusion const& rule, double radius,
@@ -101,10 +101,10 @@ metric_distance metric_distance_from(std::string_view name) {
     if (one.name == name) return one.which;
   std::string_view why;
   if (name == "squared-l2" || name == "l2sqr" || name == "sqeuclidean")
-    why = "; the square of l2 has no triangle inequality, and l2 has the same nearest";
+    why = "; squared l2 violates the triangle inequality, and l2 finds the same neighbours";
   if (name == "cosine")
-    why = "; cosines have no triangle inequality, and angular has the same nearest";
-  if (name == "ip") why = "; inner products are no distances, see search dense";
+    why = "; cosine violates the triangle inequality, and angular finds the same neighbours";
+  if (name == "ip") why = "; inner products are not distances: use `rulerank search dense`";
   throw usage_error(
       fmt::format("found metric '{}', expected one of l1, l2, linf, angular, edit{}", name, why));
 }
@@ -133,27 +133,24 @@ bool has_alpha(metric_index_type type) {
 metric_index_choice choose_metric_index(metric_space const& space, std::size_t queries,
                                         bool together) {
   using enum metric_index_type;
-  // A list of clusters takes some n^2 / 66 distances to make, with what else is done for them as
-  // long as n / 5 queries of brute force (measured: vectors of 20 dimensions). Both grow with n, so
-  // that there is no number of objects from which on another index is made sooner and gains more.
+  // Building a list of clusters takes about n^2 / 66 distances and, with the other work, as long as
+  // n / 5 queries by brute force (measured with vectors of 20 dimensions). The cost and the gain
+  // both grow with n, so no number of objects favours another index.
   constexpr std::size_t few = 1000;
   constexpr std::size_t objects_a_query = 5;
   std::size_t const n = space.size();
   if (n < few)
-    return {brute, fmt::format("{} objects are compared sooner than an index of them is made", n)};
+    return {brute, fmt::format("comparing all {} objects takes less time than making an index", n)};
   if (has_blocks(space))
-    return {brute,
-            "many objects are compared at once, sooner than an index says which are too far"};
-  // Measured in 2 to 20 dimensions (bench/results/metric-dense): sooner than lc in most
-  // cases, and in the others by so little later that tens of thousands of queries repay no lc.
+    return {brute, "comparing many objects at once is faster than excluding some with an index"};
+  // Measured in 2 to 20 dimensions (bench/results/metric-dense): faster than lc in most cases, and
+  // slower in the others by so little that tens of thousands of queries do not repay building lc.
   if (together && dense_brute::suits(space))
-    return {brute,
-            "dense search compares vectors under l2 sooner than an index says which are too far"};
+    return {brute, "dense search compares all vectors under l2 faster than an index excludes some"};
   if (queries < n / objects_a_query)
-    return {brute, fmt::format("an index of {} objects takes longer to make than less than {} "
-                               "queries gain by it",
-                               n, n / objects_a_query)};
-  return {lc, "its queries were the fastest where all types were measured"};
+    return {brute, fmt::format("making an index of {} objects pays for {} queries or more", n,
+                               n / objects_a_query)};
+  return {lc, "it was the fastest of all types in measurements"};
 }
 
 metric_index::metric_index(std::unique_ptr<implementation> made)
@@ -193,7 +190,7 @@ void metric_index::insert(std::uint32_t object) {
   implementation& all = *implementation_;
   if (object >= all.holds.size())
     throw usage_error(
-        fmt::format("found object {}, expected one below {}", object, all.holds.size()));
+        fmt::format("found object {}, expected less than {}", object, all.holds.size()));
   if (all.holds[object])
     throw usage_error(fmt::format("object {} is in the index already", object));
   all.structure->insert(object);

@@ -1,6 +1,5 @@
 #pragma once
-// Search among the objects of a metric space, whatever they are: all within a radius, or the k
-// nearest, exactly.
+// Exact search among the objects of a metric space: all objects within a radius, or the k nearest.
 
 #include "core/context.hpp"
 #include "core/engine_info.hpp"
@@ -19,24 +18,24 @@
 #include <utility>
 #include <vector>
 
-// Threads: functions may be called from any number of threads at once; an object may be read by
-// several threads at once, or changed by one.
+// Threads: any thread may call these functions at any time. Several threads may read an object at
+// once, or one may change it.
 namespace rulerank::inline v0::knn {
 
-/// How far a computed distance d may be from that of the metric, whose triangle inequality excludes
-/// objects: relative * d + absolute. Both are 0 where distances are integers below 2^53.
+/// Bounds the rounding error of a computed distance d: relative * d + absolute. The triangle
+/// inequality is relaxed by it. Both are 0 if distances are integers below 2^53.
 struct distance_rounding {
   double relative = 0;
   double absolute = 0;
 };
 
-/// The distances of one object, a query or one of the database, to objects of the database. For one
-/// thread.
+/// The distances of one object, a query or one of the database, to objects of the database. One
+/// thread at a time.
 class distances_from {
  public:
   virtual ~distances_from() = default;
-  /// values[i]: the distance to objects[i], finite and not below 0; where that is above `bound`,
-  /// any value above `bound`.
+  /// Sets values[i] to the distance to objects[i], finite and not negative, or to any value above
+  /// `bound` if the distance is above `bound`.
   virtual void compute(std::span<std::uint32_t const> objects, double bound, double* values) = 0;
   double to(std::uint32_t object) {
     double value = 0;
@@ -51,30 +50,31 @@ class metric_space {
   virtual ~metric_space() = default;
   virtual std::size_t size() const noexcept = 0;
   virtual distance_rounding rounding() const noexcept = 0;
-  /// Whether any four objects can be laid out in three dimensions with their distances, as in a
-  /// Hilbert space, which excludes more than the triangle inequality does. False by default.
+  /// Whether any four objects can be embedded in three dimensions with their distances, as in a
+  /// Hilbert space. This excludes more objects than the triangle inequality. False by default.
   virtual bool has_four_points() const noexcept { return false; }
-  /// `object` is below `size()`. The space outlives what it gives.
+  /// `object` must be below `size()`. The space must outlive the result.
   virtual std::unique_ptr<distances_from> from(std::uint32_t object) const = 0;
 };
 
-/// Objects whose distances to a database are asked for.
+/// The query objects of a search in a database.
 class metric_queries {
  public:
   virtual ~metric_queries() = default;
   virtual std::size_t size() const noexcept = 0;
-  /// `query` is below `size()`. The queries and their space outlive what they give.
+  /// `query` must be below `size()`. The queries and their space must outlive the result.
   virtual std::unique_ptr<distances_from> from(std::size_t query) const = 0;
-  /// Queries [first, first + count) as rows of float32, where they are vectors; none by default.
+  /// Returns queries [first, first + count) as rows of float32 if they are vectors; nothing by
+  /// default.
   virtual std::optional<datasets::vectors> as_vectors(std::size_t first, std::size_t count) const;
-  /// These queries as words, where they are words; none by default.
+  /// Returns these queries as words if they are words; nothing by default.
   virtual std::optional<std::vector<std::string>> as_words(std::size_t first,
                                                            std::size_t count) const;
 };
 
 /// Objects of any type under a functor `double distance(Object const&, Object const&)`, or a
-/// std::function; several threads call it at once. It is a metric: 0 for an object and itself,
-/// symmetric, and with the triangle inequality (`check_metric` looks for a breach).
+/// std::function, which several threads call at once. It must be a metric: 0 for an object and
+/// itself, symmetric, with the triangle inequality (`check_metric` searches for a violation).
 template <class Object, class Distance>
 class object_space final : public metric_space {
  public:
@@ -124,39 +124,38 @@ class object_space final : public metric_space {
   distance_rounding rounding_;
 };
 
-/// The metrics that the library has, by the names that `search metric --metric` takes: l1, l2,
-/// linf, angular, edit.
+/// The built-in metrics, named in `search metric --metric`: l1, l2, linf, angular, edit.
 ///
-/// Values are defined to the bit, of vectors in double precision, without fused operations, over
-/// rising dimensions from 0 on: l1 is the sum of |x_i - y_i|; l2 the root of the sum of
-/// (x_i - y_i)^2; linf the largest |x_i - y_i|; angular the arc cosine of the sum of x_i y_i over
-/// the product of the roots of the sums of x_i^2 and y_i^2, cut to [-1, 1]: pi / 2 where one of the
-/// two vectors is all zeros, 0 where both are. edit, of words, is Levenshtein's distance: the
-/// fewest letters that are inserted, deleted or replaced.
+/// Values are defined to the bit. For vectors they are computed in double precision, without fused
+/// operations, over dimensions in ascending order. l1 is the sum of |x_i - y_i|. l2 is the root of
+/// the sum of (x_i - y_i)^2. linf is the largest |x_i - y_i|. angular is the arc cosine of the sum
+/// of x_i y_i divided by the product of the roots of the sums of x_i^2 and y_i^2, clipped to [-1,
+/// 1]; it is pi / 2 if one vector is all zeros, and 0 if both are. edit is the Levenshtein distance
+/// of words: the fewest insertions, deletions and replacements of letters.
 enum class metric_distance : std::uint8_t { l1, l2, linf, angular, edit };
 std::string_view name_of(metric_distance which);
-/// Throws `usage_error` that lists the names, and says of the square of l2, of cosines and of inner
-/// products why they are not among them.
+/// Throws `usage_error` that lists the names. For the square of l2, cosine and inner product, the
+/// message explains why they are no metrics.
 metric_distance metric_distance_from(std::string_view name);
 
 /// Vectors under l1, l2, linf or angular.
 class vector_space final : public metric_space {
  public:
   /// Rows of float32, float16, bfloat16, int8 or uint8. Throws `usage_error` for another type and
-  /// for `edit`, `error` naming the first row with a value that is NaN or infinite.
+  /// for `edit`. Throws `error` naming the first row with a value that is NaN or infinite.
   vector_space(context const& ctx, datasets::vectors const& rows, metric_distance which);
   ~vector_space() override;
 
   std::size_t size() const noexcept override;
   distance_rounding rounding() const noexcept override;
-  /// Of l2.
+  /// True for l2.
   bool has_four_points() const noexcept override;
   std::unique_ptr<distances_from> from(std::uint32_t object) const override;
-  /// Queries of any of these types. Throws as the constructor does, and `usage_error` for other
+  /// Makes queries of any of these types. Throws as the constructor, and `usage_error` for other
   /// dimensions.
   std::unique_ptr<metric_queries> queries(context const& ctx, datasets::vectors const& some) const;
   metric_distance which() const noexcept;
-  /// As float32.
+  /// The rows as float32.
   datasets::vectors const& rows() const noexcept;
 
  private:
@@ -164,11 +163,10 @@ class vector_space final : public metric_space {
   std::unique_ptr<implementation> implementation_;
 };
 
-/// What a letter of a word is.
+/// The unit of words that the edit distance compares.
 enum class letters : std::uint8_t {
-  /// A code point of UTF-8, composed (NFC): é is one letter however it is written; a byte that is
-  /// no
-  /// part of it is the character of Latin-1 with its value
+  /// Code points of UTF-8, composed (NFC): é is one letter in either form. A byte that is no part
+  /// of UTF-8 is read as Latin-1.
   code_points,
   bytes,
 };
@@ -192,18 +190,19 @@ class word_space final : public metric_space {
   std::unique_ptr<implementation> implementation_;
 };
 
-/// The lines of a file, plain or compressed, each a word without its LF or CRLF; an empty line is
-/// the empty word, lines of `#` and a blank are comments. Throws `error` for a file that cannot be
-/// read, and naming the place of a control character, of columns without a clear one of words, and
-/// of Hunspell's flags. Where all lines have as many columns between tabs, commas, semicolons,
-/// colons or blanks, the words are the column that a header names (`word`, `term`, ...), else the
-/// only one with other than numbers; where all are in quotes, they are read without. `warn` hears
-/// of it, and of numbers, tabs and quotes where not all lines have them.
+/// Reads the lines of a file, plain or compressed: one word per line, without its LF or CRLF. An
+/// empty line is the empty word; lines that begin with `#` and a space are comments. If all lines
+/// have the same number of columns between tabs, commas, semicolons, colons or spaces, the words
+/// are the column that a header names (`word`, `term`, ...), otherwise the only column that is not
+/// numeric. If all lines are quoted, the quotes are removed. `warn` receives a message about these,
+/// and about numbers, tabs and quotes that only some lines have. Throws `error` for an unreadable
+/// file, and naming the place of a control character, of columns without a clear column of words,
+/// and of Hunspell's flags.
 std::vector<std::string> read_words(context const& ctx, std::string const& path,
                                     std::function<void(std::string const&)> const& warn = {},
                                     letters unit = letters::code_points);
-/// The lines that begin in a part of a file's bytes, of `parts` equal ones: together, the parts
-/// have each line once, in order.
+/// Reads the lines that begin in one of `parts` equal parts of a file's bytes. Together, the parts
+/// contain each line once, in order.
 std::vector<std::string> read_words_part(context const& ctx, std::string const& path,
                                          std::size_t part, std::size_t parts,
                                          std::function<void(std::string const&)> const& warn = {},
@@ -222,84 +221,88 @@ enum class metric_index_type : std::uint8_t {
 
 struct metric_index_options {
   metric_index_type type = metric_index_type::automatic;
-  /// lc: objects of a cluster beside its centre; trees: of a leaf, in m-tree of every node. 0: what
-  /// suits the type.
+  /// lc: objects of a cluster besides its centre; trees: objects of a leaf, in m-tree of every
+  /// node. 0: a default for the type.
   std::size_t bucket = 0;
-  /// sss, sss-tree: pivots are at least so much of the largest distance apart, within (0, 1].
+  /// sss, sss-tree: the minimum distance of pivots, as a share of the largest distance, within (0,
+  /// 1].
   double alpha = 0.4;
-  /// automatic: how many queries are expected in all; few where that is not known.
+  /// automatic: the expected total number of queries; 0 or few if unknown.
   std::size_t queries = 0;
 };
 
 using metric_index_info = engine_info<metric_index_type>;
-/// All types.
+/// Lists all types.
 std::span<metric_index_info const> metric_index_types();
-/// "auto" for `automatic`.
+/// Returns "auto" for `automatic`.
 std::string_view name_of(metric_index_type type);
 /// Throws `usage_error` that lists the names.
 metric_index_type metric_index_type_from(std::string_view name);
-/// Whether an index of a type reads `metric_index_options::bucket`, and `alpha`.
+/// Whether an index of a type uses `metric_index_options::bucket`, and `alpha`.
 bool has_bucket(metric_index_type type);
 bool has_alpha(metric_index_type type);
 
-/// What `automatic` stands for where so many queries are expected, and why.
+/// The type that `automatic` selects for an expected number of queries, and why.
 struct metric_index_choice {
   metric_index_type type;
   std::string reason;
 };
-/// `together`: whether an index is given many queries at once, as `metric_index` is, rather than
-/// one after the other.
+/// `together`: whether the index gets many queries at once, as `metric_index` does, rather than one
+/// after the other.
 metric_index_choice choose_metric_index(metric_space const& space, std::size_t queries,
                                         bool together = true);
 
 /// The work of a search, the same for any number of threads.
 struct metric_work {
-  std::uint64_t evaluations = 0;  ///< distances that were computed, or cut off at a bound
+  std::uint64_t evaluations = 0;  ///< distances computed, or stopped at a bound
 };
 
 struct saved_metric_index;
 
-/// Objects of a space made ready to be searched, exactly: every index finds the same objects, with
-/// the same values, in the same order. What an index excludes without its distance is farther by
-/// the triangle inequality and by more than rounding makes of it.
+/// Objects of a space prepared for exact search: every type of index returns the same objects with
+/// the same values in the same order. An object that an index excludes without computing its
+/// distance is farther by the triangle inequality, relaxed by the rounding error.
 class metric_index {
  public:
-  /// An index of all objects of a space, or of the first `objects`. Throws `usage_error` for
-  /// options out of range and for 2^32 - 1 objects and more.
+  /// Indexes all objects of a space, or the first `objects`. Throws `usage_error` for options out
+  /// of range, and for 2^32 - 1 or more objects.
   metric_index(context const& ctx, std::shared_ptr<metric_space const> space,
                metric_index_options const& options = {},
                std::size_t objects = std::numeric_limits<std::size_t>::max());
   ~metric_index();
   metric_index(metric_index&&) noexcept;
 
-  /// Objects that are in the index.
+  /// The number of objects in the index.
   std::size_t size() const noexcept;
   metric_space const& space() const noexcept;
   metric_index_type type() const noexcept;
-  /// That it was made with, and the type that was chosen. A file has no `queries`, and `alpha` of
-  /// the types alone that read it.
+  /// The options of the constructor, with the chosen type. After `open`, `queries` is unset, and
+  /// `alpha` is set only for types that use it.
   metric_index_options const& options() const noexcept;
-  /// Distances that were computed for the index since it was made or opened.
+  /// The distances computed for the index since it was made or opened.
   std::uint64_t build_evaluations() const noexcept;
 
-  /// Takes in an object of the space, or out: brute, egnat, and m-tree takes in. Throws
-  /// `usage_error` for other types, for an object that is in the index already, or is not.
+  /// Insert or erase an object of the space: brute and egnat; m-tree only inserts. Throw
+  /// `usage_error` for other types, when inserting an object that is present, and when erasing one
+  /// that is not.
   void insert(std::uint32_t object);
   void erase(std::uint32_t object);
 
-  /// The k nearest objects of each query; `no_neighbour` stands behind them where there are fewer.
-  /// Queries are those of the index's space. Throws `usage_error` for a k of 0 and for neighbours
-  /// that memory does not hold. `work`: where the work is added up, or null.
+  /// Returns the k nearest objects of each query, filled with `no_neighbour` if there are fewer.
+  /// Queries must be of the index's space. Throws `usage_error` for a k of 0, and for results that
+  /// exceed memory. Adds its work to `*work` unless it is null.
   neighbours search(context const& ctx, metric_queries const& queries, std::size_t k,
                     metric_work* work = nullptr) const;
-  /// The objects at most `radius` away. Throws `usage_error` for a radius that is NaN or below 0.
+  /// Returns the objects within `radius`. Throws `usage_error` for a radius that is NaN or
+  /// negative.
   rows_in_range search_range(context const& ctx, metric_queries const& queries, double radius,
                              metric_work* work = nullptr) const;
 
-  /// Writes the index and its objects to a file, whole or not at all. Throws `usage_error` where
-  /// the space is neither a `vector_space` nor a `word_space`, `output_error`.
+  /// Writes the index and its objects to a file, whole or not at all. Throws `output_error`, and
+  /// `usage_error` if the space is neither a `vector_space` nor a `word_space`.
   void save(context const& ctx, std::string const& path) const;
-  /// What `save` wrote. Throws `error` naming the file where it is not that, byte for byte.
+  /// Reads a file that `save` wrote. Throws `error` naming the file unless it equals the written
+  /// one, byte for byte.
   static saved_metric_index open(context const& ctx, std::string const& path);
 
  private:
@@ -309,23 +312,23 @@ class metric_index {
   std::unique_ptr<implementation> implementation_;
 };
 
-/// An index that was opened, with the space that its objects are of: one of the two.
+/// An opened index, and the space of its objects: one of the two.
 struct saved_metric_index {
   metric_index index;
   std::shared_ptr<vector_space const> vectors;
   std::shared_ptr<word_space const> words;
 };
 
-/// Three objects whose distances are no metric's.
+/// Three objects whose distances violate the definition of a metric.
 struct metric_breach {
   std::uint32_t a, b, c;
   double ab, bc, ac;
-  std::string what;  ///< in a line
+  std::string what;  ///< a description in one line
 };
-/// Looks among `triples` random triples of objects (from the context's seed) for a distance that is
-/// not finite or below 0, that of an object to itself which is not 0, d(a, b) other than d(b, a),
-/// or d(a, c) > d(a, b) + d(b, c), each by more than the space's rounding. The breach of the lowest
-/// triple, or none, which is no proof.
+/// Searches `triples` random triples of objects (from the context's seed) for a violation: a
+/// distance that is not finite or is negative, a nonzero d(a, a), d(a, b) other than d(b, a), or
+/// d(a, c) > d(a, b) + d(b, c), each by more than the space's rounding. Returns the violation of
+/// the lowest triple, or nothing, which is no proof.
 std::optional<metric_breach> check_metric(context const& ctx, metric_space const& space,
                                           std::size_t triples);
 

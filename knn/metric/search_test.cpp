@@ -38,7 +38,7 @@ struct pair_found {
   bool operator==(pair_found const&) const = default;
 };
 
-/// All objects that `holds` leaves, nearest first: the definition.
+/// Returns all objects that `holds` allows, nearest first: the definition.
 std::vector<pair_found> ordered(metric_space const& space, metric_queries const& queries,
                                 std::size_t q, std::function<bool(std::uint32_t)> const& holds) {
   std::vector<pair_found> all;
@@ -68,8 +68,8 @@ bool all_objects(std::uint32_t) {
   return true;
 }
 
-/// Holds an index against the definition: k of 1 to all, radii from 0 to all, among them the values
-/// themselves and their neighbours among doubles.
+/// Compares an index with the definition: k from 1 to all, radii from 0 to all, including the
+/// distances and the adjacent doubles.
 void expect_exact(metric_index const& index, metric_queries const& queries,
                   std::function<bool(std::uint32_t)> const& holds = all_objects) {
   std::size_t const n = index.size();
@@ -192,8 +192,8 @@ TEST_P(every_type, finds_nothing_in_nothing) {
   EXPECT_EQ(some.search_range({}, *words, 2).begin, std::vector<std::uint64_t>{0});
 }
 
-/// Points of a line at multiples of a tenth, whose distances round: an exclusion without slack
-/// would lose some that lie at the radius.
+/// Points on a line at multiples of a tenth, whose distances are rounded: exclusion without slack
+/// would lose some of those at the radius.
 TEST_P(every_type, finds_objects_within_a_unit_in_the_last_place_of_the_radius) {
   std::vector<double> places;
   for (int i = 0; i < 400; ++i) places.push_back(i * .1);
@@ -306,7 +306,7 @@ TEST_P(every_type, takes_objects_out) {
     for (std::uint32_t i = 0; i < rows; ++i) {
       index.erase(order[i]);
       out.insert(order[i]);
-      if (i % 3 == 2) {  // and in again
+      if (i % 3 == 2) {  // inserted again
         index.insert(order[i - 1]);
         out.erase(order[i - 1]);
       }
@@ -403,7 +403,7 @@ TEST(metric_search, automatic_is_a_type_with_a_reason) {
   EXPECT_EQ(metric_index({}, many, options).type(), metric_index_type::lc);
 }
 
-/// Of 256 points a small radius needs few; a large one never costs more than all of them.
+/// A small radius needs few of 256 points; a large one never measures more than all of them.
 TEST(metric_search, mvpt_measures_the_points_that_pay) {
   auto const space = std::make_shared<word_space>(drawn_words(10000, 1, 12));
   auto const queries = space->queries(drawn_words(20, 2, 12));
@@ -441,7 +441,7 @@ TEST(check_metric, finds_a_breach_and_none_where_there_is_none) {
   EXPECT_FALSE(check_metric({}, word_space(drawn_words(300, 3, 12)), 20000));
 }
 
-/// The samples of datasets/forms.cpp that this module reads.
+/// The samples of datasets/forms.cpp for this module.
 TEST(metric_search, forms_of_words_are_recognized_or_refused) {
   rulerank::testing_tools::temporary_folder const folder;
   for (datasets::file_form const& form : datasets::file_forms()) {
@@ -459,7 +459,7 @@ TEST(metric_search, forms_of_words_are_recognized_or_refused) {
   }
 }
 
-/// The words of a dictionary and the warnings, without the file's name in front.
+/// Returns the words of a dictionary and the warnings, without the file's name.
 std::string shown_dictionary(std::string const& path, std::string_view text) {
   write_file(path, text);
   std::string said;
@@ -475,7 +475,7 @@ std::string shown_dictionary(std::string const& path, std::string_view text) {
 }
 
 constexpr char const* counted_note =
-    ": each line is a word and a number, read as words with counts, which are left out";
+    ": each line is a word and a number, read as a word and its count; the counts are left out";
 
 TEST(metric_search, dictionaries_of_tools) {
   rulerank::testing_tools::temporary_folder const folder;
@@ -491,9 +491,8 @@ TEST(metric_search, dictionaries_of_tools) {
   EXPECT_EQ(read("\"red\"\n\"a \"\"b\"\"\"\n"),
             "red|a \"b\": each line is in quotes, which are left out");
   std::string const some =
-      " have a number beside a word, several columns or quotes, this one first; the whole line is "
-      "the "
-      "word";
+      " have several columns, a number after a word, or quotes (this is the first); each whole "
+      "line is read as the word";
   EXPECT_EQ(read("red\nblue 2\nwing\n"), "red|blue 2|wing:2: 1 of 3 lines" + some);
   EXPECT_EQ(read("red\n\"blue\"\n"), "red|\"blue\":2: 1 of 2 lines" + some);
   EXPECT_EQ(read("word count\nred 2\nblue\n"), "word count|red 2|blue:2: 1 of 3 lines" + some);
@@ -507,10 +506,9 @@ TEST(metric_search, dictionaries_of_tools) {
   EXPECT_EQ(read("AC/DC\ninput/output\nand/or\n"), "AC/DC|input/output|and/or");
   EXPECT_EQ(read("\"abcs of 2\"\n\"a b 1\"\n"),
             "abcs of 2|a b 1: each line is in quotes, which are left out");
-  EXPECT_EQ(
-      read("tea\nd\xe9j\xe0 vu\n"),
-      "tea|d\xe9j\xe0 vu:2:2: found the byte E9, expected UTF-8; iconv -f NAME -t UTF-8 converts "
-      "it");
+  EXPECT_EQ(read("tea\nd\xe9j\xe0 vu\n"),
+            "tea|d\xe9j\xe0 vu:2:2: found the byte E9, expected UTF-8; iconv -f NAME -t UTF-8 "
+            "converts the file");
   read_words(
       {}, folder / "words", [](std::string const& what) { ADD_FAILURE() << what; }, letters::bytes);
   EXPECT_EQ(read("b2\n7up\nword count\n1 2 3\n"), "b2|7up|word count|1 2 3");
@@ -533,18 +531,18 @@ TEST(metric_search, dictionaries_of_several_columns) {
   EXPECT_EQ(read("the 0.4 -0.2 1e-3\n, 0.1 0.2 0.3\n7 1 2 3\n"), "the|,|7" + column(4, 1))
       << "GloVe";
   EXPECT_EQ(read("# some words\nword,count\nred,3\n#x,2\n"),
-            "red|#x:1: passed over 1 line of comments, this one first" + folder / "words" +
+            "red|#x:1: left out 1 line of comments (this is the first)" + folder / "words" +
                 counted_note + ", and so is the header");
   for (auto const& [text, fault] : std::map<std::string_view, std::string_view>{
            {"abcs of 10956800\naaron and 10721728\n", ":1:1: found 3 columns in each line, 2 of"},
-           {"# x\nthe\t23\tDT\n", ":2:1: found 3 columns in each line, 2 of which have words, exp"},
+           {"# x\nthe\t23\tDT\n", ":2:1: found 3 columns in each line, 2 of them with words; exp"},
            {"the\tDT\nof\tIN\n", ":1:1: found 2 columns"},
            {"the,5,DT\nof,3,IN\n", ":1:1: found 3 columns"},
            {"1,2,3\n4,5,6\n", ":1:1: found 3 columns in each line, 0 of"},
-           {"3\nthe/SM\nof\n", ":2:1: found a word with flags as Hunspell's"},
+           {"3\nthe/SM\nof\n", ":2:1: found a word with the flags of a Hunspell"},
            {"{\"word\":\"the\"}\n", ":1:1: found JSON, expected words"},
-           {"the/SM\nred/X\nof\n", ":1:1: found a word with flags"},
-           {"7z\xbc\xaf\x27\x1c\n", ":1:6: found a byte of 28, expected words"}}) {
+           {"the/SM\nred/X\nof\n", ":1:1: found a word with the flags"},
+           {"7z\xbc\xaf\x27\x1c\n", ":1:6: found a byte of value 28, expected words"}}) {
     write_file(folder / "words", text);
     EXPECT_PRED2(says, message_of([&] { read_words({}, folder / "words"); }),
                  fmt::format("{}{}...", folder / "words", fault));
@@ -586,8 +584,8 @@ TEST(metric_search, more_neighbours_than_memory_holds) {
     metric_index const index({}, space, {type});
     auto const asked = space->queries({}, drawn_vectors(3, 2, 2));
     EXPECT_EQ(message_of<usage_error>([&] { index.search({}, *asked, too_many); }),
-              fmt::format("found k of {}: memory does not hold so many neighbours", too_many));
-    // Of no query there are none to hold.
+              fmt::format("found k = {}, more neighbours than memory holds", too_many));
+    // Without queries there are no results.
     EXPECT_EQ(
         index.search({}, *space->queries({}, vectors(std::vector<float>{}, 2)), too_many).id.size(),
         0U);

@@ -22,7 +22,8 @@ inline context of_threads(int threads) {
   return ctx;
 }
 
-/// Of so many letters, `longest` of them at most; of more than 26 each has two bytes of UTF-8.
+/// Random words over `alphabet` letters, at most `longest` letters long; with more than 26, each
+/// letter has two bytes of UTF-8.
 inline std::vector<std::string> drawn_words(std::size_t count, std::uint64_t seed,
                                             std::size_t longest, std::uint32_t alphabet = 3) {
   random_engine chance(seed);
@@ -36,7 +37,7 @@ inline std::vector<std::string> drawn_words(std::size_t count, std::uint64_t see
   return words;
 }
 
-/// Clusters, and with `of` values alone many ties.
+/// Random clusters; with `of` distinct values per dimension, many ties.
 inline datasets::vectors drawn_vectors(std::size_t rows, std::size_t dimensions, std::uint64_t seed,
                                        int of = 0) {
   random_engine chance(seed);
@@ -56,7 +57,7 @@ inline std::shared_ptr<vector_space const> space_of(datasets::vectors const& row
   return std::make_shared<vector_space>(context{}, rows, metric_distance::l2);
 }
 
-/// Of a parameter that `name_of` names, for GoogleTest.
+/// Names a parameter by `name_of`, for GoogleTest.
 inline constexpr auto name_of_case = [](auto const& test) {
   std::string name(name_of(test.param));
   std::replace(name.begin(), name.end(), '-', '_');

@@ -1,5 +1,5 @@
-// Eigen and Spectra are header libraries; the two settings make their sums independent of the
-// machine's caches and of threads.
+// Eigen and Spectra are header-only. The two settings make their sums independent of the machine's
+// caches and of threads.
 #define EIGEN_NO_CPUID
 #define EIGEN_DONT_PARALLELIZE
 
@@ -28,7 +28,7 @@ using row_major = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::R
 constexpr std::size_t dense_side = 2048;
 constexpr Index most_restarts = 300;
 
-/// A, and products with it; sums run in the order of terms, and of documents.
+/// A, and products with it; sums are in the order of terms, or of documents.
 class document_matrix {
  public:
   document_matrix(context const& ctx, sparse_index const& index, bool unit_rows)
@@ -42,7 +42,7 @@ class document_matrix {
   std::size_t terms() const { return index_.terms(); }
   double scale(std::size_t document) const { return scale_[document]; }
 
-  /// A x
+  /// Computes A x.
   void times(double const* x, double* y) const {
     sparse_rows const rows = index_.documents();
     parallel_for(ctx_, documents(), share_of(documents()),
@@ -56,7 +56,7 @@ class document_matrix {
                    }
                  });
   }
-  /// A' x
+  /// Computes A' x.
   void transposed_times(double const* x, double* y) const {
     parallel_for(ctx_, terms(), share_of(terms()), [&](std::size_t begin, std::size_t end, int) {
       for (std::size_t t = begin; t < end; ++t) {
@@ -70,8 +70,8 @@ class document_matrix {
   }
 
  private:
-  /// Of so many rows those with work for a thread, some 2^18 weights: waiting for each other takes
-  /// threads longer than a small product does.
+  /// Returns the number of rows per thread, with some 2^18 weights: for less work, synchronizing
+  /// threads takes longer than the product.
   std::size_t share_of(std::size_t rows) const {
     return (rows << 18) / std::max<std::size_t>(index_.postings(), 1) + 1;
   }
@@ -81,7 +81,7 @@ class document_matrix {
   std::vector<double> scale_;
 };
 
-/// A A' or A' A, whichever is smaller, as Spectra wants an operation.
+/// A A' or A' A, whichever is smaller, as an operation for Spectra.
 class gram_matrix {
  public:
   using Scalar = double;
@@ -121,7 +121,7 @@ struct eigenpairs {
   Eigen::MatrixXd vectors;
 };
 
-/// Of all of them, through the matrix itself.
+/// Computes all eigenvalues from the whole matrix.
 eigenpairs solve_dense(gram_matrix const& gram, Index wanted) {
   Index const n = gram.rows();
   Eigen::MatrixXd whole(n, n);
@@ -136,7 +136,7 @@ eigenpairs solve_dense(gram_matrix const& gram, Index wanted) {
           solver.eigenvectors().rowwise().reverse().leftCols(wanted)};
 }
 
-/// By Lanczos; fewer than wanted where it does not converge.
+/// Lanczos iteration; returns fewer than `wanted` if it does not converge.
 eigenpairs solve_lanczos(context const& ctx, gram_matrix& gram, Index wanted, double tolerance) {
   Index const n = gram.rows();
   random_engine draw(ctx.seed);
@@ -149,7 +149,7 @@ eigenpairs solve_lanczos(context const& ctx, gram_matrix& gram, Index wanted, do
   return {solver.eigenvalues(), solver.eigenvectors()};
 }
 
-/// How many of some eigenvalues, descending, are above 0.
+/// Counts the descending eigenvalues that are above 0.
 Index rank_of(Eigen::VectorXd const& values, Index side) {
   Index rank = 0;
   double const zero = values.size() == 0 ? 0
@@ -174,10 +174,8 @@ eigenpairs solve(context const& ctx, gram_matrix& gram, latent_options const& op
                     wanted, side));
   if (found.values.size() < there && small) found = solve_dense(gram, there);
   if (found.values.size() < there)
-    throw usage_error(
-        fmt::format("found {} of {} latent dimensions that converge, expected all: "
-                    "ask for fewer",
-                    found.values.size(), wanted));
+    throw usage_error(fmt::format("only {} of {} latent dimensions converged; use fewer dimensions",
+                                  found.values.size(), wanted));
   if (Index const rank = rank_of(found.values, side); rank < wanted)
     throw usage_error(
         fmt::format("found {} latent dimensions, expected at most {}, the rank of "
@@ -186,7 +184,7 @@ eigenpairs solve(context const& ctx, gram_matrix& gram, latent_options const& op
   return found;
 }
 
-/// V from U: the columns A' u / s, each made orthogonal to those before it.
+/// Computes V from U: the columns A' u / s, each orthogonalized against the previous ones.
 row_major term_vectors_of(document_matrix const& a, eigenpairs const& found) {
   Index const k = found.vectors.cols();
   Eigen::MatrixXd v(static_cast<Index>(a.terms()), k);
@@ -201,7 +199,7 @@ row_major term_vectors_of(document_matrix const& a, eigenpairs const& found) {
   return v;
 }
 
-/// x V for a row x: [dimensions]
+/// Computes x V for a row x: [dimensions].
 void project(sparse_row const& row, double const* v, std::uint32_t terms, std::span<double> out) {
   std::ranges::fill(out, 0.0);
   for (std::size_t i = 0; i < row.size() && row.term[i] < terms; ++i) {
@@ -210,7 +208,7 @@ void project(sparse_row const& row, double const* v, std::uint32_t terms, std::s
   }
 }
 
-/// Turns the columns of V so that the largest component of each of U is positive.
+/// Flips the columns of V so that the largest component of each column of U is positive.
 void fix_signs(document_matrix const& a, sparse_rows const& rows, std::vector<double>& v,
                std::size_t k) {
   std::vector<double> largest(k), projected(k);
@@ -234,8 +232,8 @@ latent_space::latent_space(context const& ctx, sparse_index const& documents,
     throw usage_error(fmt::format("found {} latent dimensions, expected 1 to {}",
                                   options.dimensions, most_dimensions));
   if (!(options.tolerance > 0 && options.tolerance < 1))
-    throw usage_error(
-        fmt::format("found a tolerance of {}, expected one between 0 and 1", options.tolerance));
+    throw usage_error(fmt::format("found a tolerance of {}, expected a number between 0 and 1",
+                                  options.tolerance));
   document_matrix const a(ctx, documents, options.unit_rows);
   gram_matrix gram(ctx, a);
   eigenpairs const found = solve(ctx, gram, options);
@@ -248,7 +246,7 @@ latent_space::latent_space(context const& ctx, sparse_index const& documents,
 
 datasets::vectors latent_space::fold_in(context const& ctx, sparse_rows const& rows) const {
   check(rows, "rows to fold in");
-  if (rows.size() == 0) throw usage_error("found no rows to fold in, expected one at least");
+  if (rows.size() == 0) throw usage_error("found no rows to fold in, expected at least one");
   std::size_t const k = dimensions();
   std::vector<double> out(rows.size() * k);
   parallel_for(ctx, rows.size(), 256, [&](std::size_t begin, std::size_t end, int) {

@@ -20,7 +20,7 @@ using rulerank::testing_tools::message_of;
 using rulerank::testing_tools::says;
 using matrix = Eigen::MatrixXd;
 
-/// The entries that are not 0.
+/// Returns the nonzero entries.
 sparse_matrix sparse(matrix const& of) {
   sparse_matrix rows;
   for (Eigen::Index r = 0; r < of.rows(); ++r) {
@@ -80,7 +80,7 @@ TEST(LatentSpace, OfAMatrixOfFour) {
   double const expected[] = {1 / std::sqrt(2.), 1 / std::sqrt(2.), 9 / std::sqrt(82.),
                              -1 / std::sqrt(82.)};
   for (int i = 0; i < 4; ++i) EXPECT_NEAR(rows.values<double>()[i], expected[i], 1e-12);
-  // Turned signs in the matrix turn V, not U.
+  // Flipped signs in the matrix flip V, not U.
   auto const turned = space_of(-a, 2);
   EXPECT_LT(largest_difference(term_vectors(turned), -v / std::sqrt(2.)), 1e-12);
 }
@@ -99,7 +99,7 @@ TEST(LatentSpace, RowsAreDividedByTheirNormsWhereAskedFor) {
       1e-3);
 }
 
-/// Both ways, by documents and by terms, and both solvers against Eigen's Jacobi SVD.
+/// Compares both ways, by documents and by terms, and both solvers, with Eigen's Jacobi SVD.
 TEST(LatentSpace, IsTheTruncatedDecomposition) {
   struct shape {
     Eigen::Index rows, columns;
@@ -160,7 +160,7 @@ TEST(LatentSpace, FoldsInWhatIsNotOfIt) {
 }
 
 TEST(LatentSpace, ThreadsChangeNoBitAndSeedsLittle) {
-  matrix const a = drawn(3000, 1500, 8);  // more weights than one thread takes at once
+  matrix const a = drawn(3000, 1500, 8);  // more weights than one thread processes at once
   ASSERT_GT(sparse(a).weight.size(), std::size_t{1} << 19);
   context one, four, other;
   one.threads = 1;
@@ -182,7 +182,7 @@ TEST(LatentSpace, RefusesMoreDimensionsThanTheRank) {
   matrix a = drawn(40, 30, 9);
   EXPECT_NO_THROW(space_of(a, 30));
   EXPECT_THROW(space_of(a, 31), usage_error);
-  // 5 different rows, each 30 times: the rank is 5, whichever solver finds it.
+  // 5 distinct rows, each 30 times: the rank is 5 with either solver.
   matrix const some = drawn(5, 200, 10);
   matrix many(150, 200);
   for (Eigen::Index r = 0; r < 150; ++r) many.row(r) = some.row(r % 5);

@@ -40,9 +40,9 @@ constexpr runs_on of_tiles = runs_on::cpu_and_gpus;
 constexpr runs_on of_tiles = runs_on::cpu;
 #endif
 
-/// Query rows without the terms that no document has and those that weigh nothing, and their norms.
-/// Of terms that other parts have alone there is the share in the norms. Throws as `check` does.
-/// Memory is first written by the threads that need it.
+/// Query rows without terms that no document has and without zero weights, and their norms. The
+/// norms include terms that only other parts have. Throws as `check`. The threads that use the
+/// memory write it first.
 class known_queries {
  public:
   known_queries(context const& ctx, sparse_rows const& queries, sparse_index const& index)
@@ -96,7 +96,7 @@ class known_queries {
   std::uint32_t terms_;
 };
 
-/// Whether rows have a term in common.
+/// Returns whether rows have a common term.
 bool share_a_term(sparse_row const& a, sparse_row const& b) {
   auto at = b.term.begin();
   for (std::uint32_t const t : a.term) {
@@ -107,17 +107,17 @@ bool share_a_term(sparse_row const& a, sparse_row const& b) {
   return false;
 }
 
-/// Whether a document matches. `value`: as engines give it, a product or a cosine.
+/// Returns whether a document matches. `value`: a product or a cosine from an engine.
 bool is_match(sparse_index const& index, similarity metric, sparse_row const& query,
               std::uint32_t d, double value) {
-  // Only a shared term makes a sum other than 0; a document of norm 0 has no cosine, and a value
-  // under l2 for all that.
+  // Only a shared term makes a sum nonzero. A document of norm 0 has no cosine, but a value under
+  // l2.
   bool const is_sum = metric != similarity::normalized_l2 || index.norms()[d] != 0;
   return (is_sum && value != 0) || share_a_term(query, index.documents()[d]);
 }
 
-/// Leaves the matches of each query: they move to the front of its entries. `found`: as engines
-/// give it, products or cosines.
+/// Keeps the matches of each query by moving them to the front of its entries. `found`: products or
+/// cosines from an engine.
 void keep_matches(context const& ctx, sparse_index const& index, similarity metric,
                   sparse_rows const& queries, neighbours& found) {
   parallel_for(ctx, found.queries, queries_a_thread(ctx, found.queries),
@@ -169,12 +169,12 @@ struct sparse_searcher::implementation {
   sparse_search_options options;
   std::unique_ptr<sparse_search_engine> engine;
 
-  /// The queries of a search for k neighbours. Throws `usage_error`.
+  /// Returns the queries of a search for k neighbours. Throws `usage_error`.
   known_queries known(context const& ctx, sparse_rows const& queries, std::size_t k) const {
     if (k == 0) throw usage_error("k: found 0, expected at least 1");
     return known_queries(ctx, queries, index);
   }
-  /// What the engine finds, products or cosines, all of them larger the nearer.
+  /// Runs the engine, which returns products or cosines, larger is nearer.
   void find(context const& ctx, known_queries const& queries, std::size_t k, neighbours& found,
             sparse_search_work* work) const {
     found.queries = queries.norms().size();
@@ -186,8 +186,8 @@ struct sparse_searcher::implementation {
     if (found.k > 0) engine->search(ctx, queries.rows(), queries.norms(), found, done);
     if (work != nullptr) *work += done;
   }
-  /// Makes distances of cosines where they are asked for. Engines order by the cosine: its order is
-  /// finer than that of distances, which the root makes equal for different cosines.
+  /// Converts cosines to distances if the metric needs them. Engines order by the cosine, which is
+  /// finer than the distance: the root can map different cosines to equal distances.
   void give_values(known_queries const& queries, neighbours& found) const {
     found.order = order_of(options.metric);
     if (options.metric != similarity::normalized_l2) return;

@@ -19,11 +19,11 @@
 
 #include <gtest/gtest.h>
 
-// The published engines for GPUs, which sum in single precision, against the definition.
+// Compares the published engines for GPUs, which sum in single precision, with the definition.
 namespace rulerank::inline v0::knn::sparse_search_cuda_test {
 namespace {
 
-constexpr std::size_t tile = 1 << 14;  // documents of a tile on the CPU
+constexpr std::size_t tile = 1 << 14;  // documents per tile on the CPU
 
 using testing_tools::drawn_rows;
 using testing_tools::drawn_shape;
@@ -31,13 +31,13 @@ using testing_tools::drawn_shape;
 constexpr double tolerance = 1e-5;
 constexpr std::size_t everything = std::numeric_limits<std::size_t>::max();
 
-/// What is measured against 1e-5: the similarity, which for l2 is the cosine, since the root makes
-/// of an error e in a cosine of 1 one of sqrt(2 e).
+/// Returns the quantity that is compared with a tolerance of 1e-5: the similarity. For l2 it is the
+/// cosine, because the root turns an error e in a cosine of 1 into sqrt(2 e).
 double compared(similarity metric, double score) {
   return metric == similarity::normalized_l2 ? score * score / 2 : score;
 }
 
-/// All documents' scores by the definition, and in what order.
+/// All documents' scores and their order by the definition.
 class expectation {
  public:
   expectation(sparse_rows const& documents, sparse_rows const& queries, similarity metric)
@@ -49,7 +49,7 @@ class expectation {
         score_[q * documents_ + all_.id[q * documents_ + i]] = all_.value[q * documents_ + i];
   }
 
-  /// `exact`: weights whose sums of products floats hold.
+  /// `exact`: floats hold the sums of products of these weights exactly.
   void check(neighbours const& found, std::size_t k, bool exact, std::string const& what) const {
     ASSERT_EQ(found.k, std::min(k, documents_)) << what;
     ASSERT_EQ(found.id.size(), queries_ * found.k) << what;
@@ -130,7 +130,7 @@ void check_all(sparse_matrix const& documents, sparse_matrix const& queries,
         if (k != ks.front()) continue;
         neighbours const again = searcher.search(ctx, queries, k, {.pad = true});
         expected.check(again, k, exact, what + ", again");
-        if (how.engine == sparse_engine::gknn) {  // its sums run in one order
+        if (how.engine == sparse_engine::gknn) {  // its sums have a fixed order
           EXPECT_EQ(again.id, found.id) << what;
           EXPECT_EQ(again.value, found.value) << what;
         }
@@ -161,18 +161,18 @@ std::vector<gpu_case> cases() {
   all.push_back({"unknown_terms", {.terms = 20}, {.rows = 30, .terms = 90}});
   all.push_back({"negative", {.negative = true}, {.rows = 30, .negative = true}, {5, 299}});
   all.push_back({"few_weights", {.weights = 1}, {.rows = 30, .weights = 1}, {7, 50}});
-  // A truncated sort takes 1,024 - 32 new documents at k = 30, 4,096 - 1,024 at k = 1,024.
+  // A truncated sort processes 1,024 - 32 new documents at k = 30, 4,096 - 1,024 at k = 1,024.
   for (std::size_t const rows : {992, 993, 1985})
     all.push_back({"sort_boundary_" + std::to_string(rows), {.rows = rows}, {.rows = 3}, {30, 32}});
   all.push_back(
       {"largest_truncated_sort", {.rows = 7000}, {.rows = 3}, {513, 1024, 1025, everything}});
   all.push_back({"tile_boundary", {.rows = tile}, {.rows = 4}, {30, 300}});
-  // More documents than 3 blocks of each of 132 multiprocessors sort at once.
+  // More documents than 3 blocks on each of 132 multiprocessors sort at once.
   all.push_back({"all_blocks",
                  {.rows = 132 * 3 * 992 + 4321, .terms = 400},
                  {.rows = 3, .terms = 400},
                  {30, 1000}});
-  // More terms than blocks, and than threads of one.
+  // More terms than blocks, and than threads of one block.
   all.push_back({"long_queries",
                  {.rows = 3000, .terms = 4000, .most_terms = 80},
                  {.rows = 12, .terms = 4000, .most_terms = 3000},
@@ -180,7 +180,7 @@ std::vector<gpu_case> cases() {
   return all;
 }
 
-/// Why the published engines cannot run on so many GPUs; empty where they can.
+/// Returns why the published engines cannot run on so many GPUs; empty if they can.
 std::string why_not_here(std::size_t gpus) {
   auto const why = rulerank::testing_tools::why_not_on_gpus(gpus);
   return why.empty() ? why : "engines gknn, gt, fish: " + why;
@@ -259,7 +259,7 @@ TEST_P(sparse_search_on_gpus, stops_when_asked) {
   }
 }
 
-/// Queries of one device, of which each has an even share.
+/// The queries of one device; devices have even shares.
 struct query_share {
   std::size_t begin, end;
 };
@@ -273,8 +273,9 @@ std::vector<query_share> shares_of(std::size_t queries, std::size_t devices) {
   return shares;
 }
 
-/// Postings that the block with the most of them adds for a query, three blocks a multiprocessor:
-/// all terms' shared evenly (Algorithm 8), or a term a block (Algorithm 20).
+/// Returns the postings that the busiest block adds for a query, with three blocks per
+/// multiprocessor: all terms' postings divided evenly (Algorithm 8), or one term per block
+/// (Algorithm 20).
 std::uint64_t busiest_block(sparse_index const& index, sparse_row const& query, load_balance how,
                             std::uint64_t blocks) {
   std::uint64_t all = 0;
@@ -289,8 +290,8 @@ std::uint64_t busiest_block(sparse_index const& index, sparse_row const& query, 
   return std::min(all, (all + blocks - 1) / blocks);
 }
 
-// What defines fish and gt: groups of queries in memory that is taken once, or memory for each
-// query, and how the postings are dealt to blocks of threads.
+// The characteristics of fish and gt: groups of queries in memory that is allocated once, or memory
+// for each query, and the distribution of postings over blocks of threads.
 TEST_P(sparse_search_on_gpus, groups_allocations_and_balance_are_the_published_ones) {
   context const ctx = gpus();
   sparse_matrix const documents = drawn_rows({.rows = 3000, .terms = 900, .most_terms = 40}, 21);
@@ -298,7 +299,8 @@ TEST_P(sparse_search_on_gpus, groups_allocations_and_balance_are_the_published_o
   sparse_matrix const queries = drawn_rows({.rows = 23, .terms = 900, .most_terms = 1500}, 22);
   sparse_index const index({}, documents);
   auto const devices = list_devices().devices;
-  for (std::size_t const k : {10, 2000})  // lists of the nearest, and all documents sorted
+  // With lists of the nearest, and with all documents sorted.
+  for (std::size_t const k : {10, 2000})
     for (way const& how : ways()) {
       if (how.engine == sparse_engine::gknn) continue;
       bool const gt = how.engine == sparse_engine::gt;
@@ -347,8 +349,8 @@ TEST(sparse_search_without_gpus, is_refused) {
   for (way const& how : ways()) EXPECT_THROW(how.searcher({}, index), device_error) << how.name();
 }
 
-// A searcher finds for each k what a new one finds, whatever it searched for before. Sums of such
-// weights are exact, so their order does not matter.
+// The results of a searcher do not depend on earlier searches with another k. Sums of these weights
+// are exact, so their order has no effect.
 TEST_P(sparse_search_on_gpus, one_searcher_serves_any_k) {
   context const ctx = gpus();
   sparse_matrix const documents = drawn_rows({.rows = 3000}, 25);
@@ -382,7 +384,7 @@ TEST(load_balance, names) {
   EXPECT_THROW(load_balance_from("Inter"), usage_error);
 }
 
-// What the kernels do in parallel, step by step.
+// The steps that the kernels do in parallel.
 
 TEST(near_key, orders_by_score_and_then_by_document) {
   float const most = std::numeric_limits<float>::max();

@@ -1,5 +1,5 @@
 #pragma once
-// What the engines must find, slowly.
+// Reference implementation: the results that engines must return.
 
 #include "knn/sparse/search.hpp"
 
@@ -10,7 +10,7 @@
 
 namespace rulerank::inline v0::knn {
 
-/// Whether a document has a term of the query that weighs something there.
+/// Returns whether a document has a term of the query with a nonzero weight.
 inline bool is_match(std::map<std::uint32_t, double> const& query, sparse_row const& document) {
   return std::any_of(document.term.begin(), document.term.end(), [&](std::uint32_t t) {
     auto const w = query.find(t);
@@ -18,7 +18,7 @@ inline bool is_match(std::map<std::uint32_t, double> const& query, sparse_row co
   });
 }
 
-/// Every document against every query by the definition.
+/// Compares every document with every query by the definition.
 inline neighbours search_reference(sparse_rows const& documents, sparse_rows const& queries,
                                    std::size_t k, similarity metric = similarity::cosine,
                                    sparse_result_options const& results = {}) {
@@ -57,7 +57,7 @@ inline neighbours search_reference(sparse_rows const& documents, sparse_rows con
         double const squared =
             (query_norm == 0 ? 0 : 1) + (document_norm == 0 ? 0 : 1) - 2 * cosine;
         shown[d] = squared > 0 ? std::sqrt(squared) : 0;
-        // The order of the distances before the root, which can make different ones equal.
+        // The order of the distances before the root, which can map different ones to equal values.
         key[d] = document_norm == 0 ? 0.5 : cosine;
       }
     }

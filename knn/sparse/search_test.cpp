@@ -29,7 +29,7 @@ namespace {
 
 using rulerank::testing_tools::message_of;
 
-constexpr std::size_t tile = 1 << 14;  // documents of a tile on the CPU
+constexpr std::size_t tile = 1 << 14;  // documents per tile on the CPU
 
 using testing_tools::drawn_rows;
 using testing_tools::drawn_shape;
@@ -46,7 +46,7 @@ std::vector<std::uint64_t> bits(std::vector<double> const& values) {
   return out;
 }
 
-/// Those that sum in double precision; the published ones for GPUs have tests of their own.
+/// Engines that sum in double precision; the published ones for GPUs have their own tests.
 std::vector<sparse_engine_info> exact_engines() {
   std::vector<sparse_engine_info> exact;
   for (auto const& engine : sparse_engines())
@@ -75,11 +75,11 @@ std::string why_not_at(std::size_t gpus) {
   return why.empty() ? why : "engine tiles on " + std::to_string(gpus) + " GPUs: " + why;
 }
 
-/// The engines that give the same bits there.
+/// The engines with identical results there.
 std::vector<sparse_engine_info> engines_at(std::size_t gpus) {
   return gpus == on_cpu ? exact_engines() : std::vector{tiles_info()};
 }
-/// On the CPU one thread and four.
+/// On the CPU, one thread and four.
 std::vector<context> contexts_at(std::size_t gpus) {
   if (gpus == on_cpu) return {on_threads(1), on_threads(4)};
   context ctx = rulerank::testing_tools::on_gpus(gpus);
@@ -87,7 +87,7 @@ std::vector<context> contexts_at(std::size_t gpus) {
   return {ctx};
 }
 
-/// A test of `tiles`, or of all engines that give its bits, on the CPU and on 1, 2 and 4 GPUs.
+/// A test of `tiles`, or of all engines with identical results, on the CPU and on 1, 2 and 4 GPUs.
 class exact_search : public ::testing::TestWithParam<std::size_t> {
  protected:
   void SetUp() override {
@@ -209,7 +209,8 @@ TEST_P(exact_search, cosine_and_ties_by_hand) {
     }
 }
 
-// A term in common makes a match, not a value: products may add up to 0, and squares vanish.
+// A common term makes a match, not a nonzero value: products may add up to 0, and squares may
+// underflow.
 TEST_P(exact_search, matches_without_a_value) {
   sparse_matrix documents;
   auto const row = [&](std::vector<std::uint32_t> terms, std::vector<double> weights) {
@@ -233,7 +234,7 @@ TEST_P(exact_search, matches_without_a_value) {
       }
 }
 
-// Under SMART's lnc.ltc documents weigh the word that all of them have, queries do not.
+// Under SMART's lnc.ltc, a word of all documents has a weight in documents, but not in queries.
 TEST_P(exact_search, a_word_of_all_documents_makes_matches) {
   sparse_matrix counts, queries;
   for (std::uint32_t d = 0; d < 4; ++d)
@@ -257,7 +258,7 @@ TEST_P(exact_search, a_word_of_all_documents_makes_matches) {
     }
 }
 
-// Long lists of frequent terms are left unread, and nothing is lost by it.
+// Long lists of frequent terms are not read, and no result is lost.
 TEST(tiles, reads_less_where_rare_terms_decide) {
   drawn_shape shape{.rows = 4 * tile, .terms = 3000, .most_terms = 30};
   sparse_matrix const counts = drawn_rows(shape, 3);
@@ -281,7 +282,7 @@ TEST(tiles, reads_less_where_rare_terms_decide) {
   EXPECT_LT(work.rescored, 40 * documents.size() / 20);
 }
 
-// All similarities are known then, documents without a term included.
+// All similarities are known in advance, including documents without a term.
 TEST_P(exact_search, computes_nothing_for_queries_without_known_terms) {
   sparse_matrix const documents = drawn_rows({.terms = 20, .empty = 0.1}, 14);
   sparse_matrix queries;
@@ -324,7 +325,7 @@ TEST_P(exact_search, inner_products_of_very_different_sizes) {
   }
 }
 
-// Squares of such weights are 0, or are no longer exact.
+// Squares of such weights are 0, or no longer exact.
 TEST_P(exact_search, weights_whose_norms_vanish) {
   for (double const small : {1e-200, 1e-160}) {
     for (bool const all : {false, true}) {
@@ -348,7 +349,7 @@ TEST_P(exact_search, weights_whose_norms_vanish) {
   }
 }
 
-/// `tiles` on GPUs, with so many bytes of each for the index.
+/// `tiles` on GPUs, with at most this many bytes of each for the index.
 sparse_searcher_access::maker tiles_within([[maybe_unused]] std::size_t bytes) {
 #if RULERANK_HAS_CUDA
   return
@@ -360,7 +361,7 @@ sparse_searcher_access::maker tiles_within([[maybe_unused]] std::size_t bytes) {
 #endif
 }
 
-// An index that no GPU has room for is cut: a part a device, or one after the other.
+// An index that fits no GPU is divided: one part per device, or one part after the other.
 class tiles_in_parts : public ::testing::TestWithParam<std::size_t> {};
 INSTANTIATE_TEST_SUITE_P(sparse, tiles_in_parts,
                          ::testing::ValuesIn(rulerank::testing_tools::gpu_counts),
@@ -520,7 +521,7 @@ TEST_P(exact_search, is_called_by_several_threads) {
     }
 }
 
-// A searcher finds for each k what a new one finds, whatever it searched for before.
+// The results of a searcher do not depend on earlier searches with another k.
 TEST_P(exact_search, one_searcher_serves_any_k) {
   sparse_matrix const documents = drawn_rows({.rows = tile + 7, .terms = 300}, 25);
   sparse_matrix const queries = drawn_rows({.rows = 5, .terms = 320}, 26);
@@ -547,7 +548,7 @@ TEST_P(exact_search, one_searcher_serves_any_k) {
       }
 }
 
-// Threads that share a searcher may ask for different k.
+// Threads that share a searcher may use different k.
 TEST_P(exact_search, threads_have_a_k_each) {
   sparse_matrix const documents = drawn_rows({.rows = 2 * tile, .terms = 200}, 27);
   sparse_matrix const queries = drawn_rows({.rows = 25, .terms = 200}, 28);
@@ -579,7 +580,7 @@ TEST(weighting, by_hand) {
   EXPECT_EQ(statistics.documents, 3U);
   EXPECT_EQ(statistics.document_frequency, (std::vector<std::uint32_t>{3, 1, 1}));
   EXPECT_DOUBLE_EQ(statistics.mean_length, 8.0 / 3);
-  // A term of every document weighs nothing and is dropped.
+  // A term of every document has weight 0 and is dropped.
   sparse_matrix const tf_idf = weigh_documents(counts, statistics, {.tf = term_frequency::raw});
   EXPECT_EQ(tf_idf.begin, (std::vector<std::uint64_t>{0, 1, 1, 2}));
   EXPECT_EQ(tf_idf.term, (std::vector<std::uint32_t>{1, 2}));
@@ -599,7 +600,7 @@ TEST(weighting, by_hand) {
   EXPECT_THROW(weighting_from("tfidf"), usage_error);
 }
 
-/// Three documents: 0 in all of them, 1 in two, 2 in one; N / df is 1, 3/2, 3.
+/// Three documents: term 0 in all of them, 1 in two, 2 in one; N / df is 1, 3/2, 3.
 struct weighed_collection {
   sparse_matrix counts, queries;
   term_statistics statistics;
@@ -689,19 +690,20 @@ TEST(weighting, smart_names) {
   EXPECT_EQ(said("ltu.lnc"),
             "found 'u' for the norm in 'ltu.lnc', expected one of n (none), c (cosine)");
   EXPECT_EQ(said("lnc.ltn"),
-            "found the norms c and n in 'lnc.ltn', expected the same one twice: that of a query "
-            "changes no order");
+            "found the norms c and n in 'lnc.ltn', expected the same norm twice, because the norm "
+            "of a query does not change the ranking");
   for (char const* const name : {"", "ltc", "ltc-lnc", "ltc.lnc.", "ltcc.nc"})
     EXPECT_EQ(said(name), "found '" + std::string(name) +
                               "', expected three letters of the documents, a dot and three of the "
                               "queries, as in ltc.lnc");
 }
 
-/// SMART's letters, documents and queries alike, and an engine, whether it can run here or not.
+/// SMART's letters, the same for documents and queries, and an engine, which may be unable to run
+/// here.
 class weighted_search : public ::testing::TestWithParam<std::tuple<char, char, char, std::string>> {
 };
 
-/// The definition on weights that are computed here once more.
+/// The definition with weights that are computed independently here.
 neighbours expected_of(weighed_collection const& all, std::string const& smart, std::size_t k) {
   auto const weigh = [&](sparse_matrix const& counts) {
     sparse_matrix rows;

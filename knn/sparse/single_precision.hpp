@@ -10,7 +10,8 @@
 #include <string_view>
 #include <vector>
 
-// What the published engines for GPUs compute with: weights, sums and norms are floats.
+// The single-precision arithmetic of the published engines for GPUs: weights, sums and norms are
+// floats.
 namespace rulerank::inline v0::knn {
 
 struct term_weight {
@@ -18,15 +19,15 @@ struct term_weight {
   float weight;
 };
 
-/// What Freitas 2017, Algorithm 7 begins with: a term in a document, with its weight.
+/// The input of Freitas 2017, Algorithm 7: a term in a document, with its weight.
 struct term_document {
   std::uint32_t term;
   std::uint32_t document;
   float weight;
 };
 
-/// What orders a document, the larger the nearer, from the sum of products of weights and the
-/// norms.
+/// Returns the value that orders a document, larger is nearer, from the sum of products of weights
+/// and the norms.
 RULERANK_HOST_DEVICE inline float similarity_of(similarity metric, float product, float query_norm,
                                                 float document_norm) {
   return metric == similarity::inner_product
@@ -34,14 +35,14 @@ RULERANK_HOST_DEVICE inline float similarity_of(similarity metric, float product
              : cosine_of(product, query_norm, document_norm, metric == similarity::normalized_l2);
 }
 
-/// Throws `usage_error` where a norm is neither 0 nor within 1e-15..1e15: squares and products
-/// would leave the range of floats. `what` is named in the message: documents, queries.
+/// Throws `usage_error` if a norm is neither 0 nor within 1e-15..1e15, because squares and products
+/// would exceed the range of floats. `what` is named in the message: documents, queries.
 void check_single_precision(std::span<double const> norms, std::string_view what);
 
-/// Every term of every document, by document and term.
+/// Lists every term of every document, ordered by document and term.
 std::vector<term_document> term_documents(context const& ctx, sparse_index const& index);
 
-/// Every term of every document without the document.
+/// Lists the same terms and weights without the documents.
 std::vector<term_weight> term_weights(context const& ctx, sparse_index const& index);
 
 }  // namespace rulerank::knn

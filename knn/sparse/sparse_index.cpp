@@ -15,7 +15,7 @@ namespace rulerank::inline v0::knn {
 std::string fault_of(sparse_row const& row, std::uint32_t terms) {
   for (std::size_t i = 0; i < row.size(); ++i) {
     if (row.term[i] >= terms)
-      return fmt::format("found term {}, expected one below {}", row.term[i], terms);
+      return fmt::format("found term {}, expected less than {}", row.term[i], terms);
     if (i > 0 && row.term[i] <= row.term[i - 1])
       return fmt::format("found term {} after {}, expected ascending terms", row.term[i],
                          row.term[i - 1]);
@@ -45,7 +45,7 @@ void fill_lists(context const& ctx, sparse_rows const& rows, posting_list_arrays
   parallel_for(ctx, n, 4096, [&](std::size_t begin, std::size_t end, int) {
     for (std::size_t d = begin; d < end; ++d) to.norms[d] = norm_of(rows[d]);
   });
-  // Count, scan, fill: each share of the documents has its own part of every list.
+  // Count, scan, fill: each range of documents has its own section of every list.
   std::size_t const shares =
       std::clamp<std::size_t>(rows.term.size() / (std::size_t{rows.terms} + 1), 1,
                               static_cast<std::size_t>(ctx.thread_count()));
@@ -79,7 +79,7 @@ void fill_lists(context const& ctx, sparse_rows const& rows, posting_list_arrays
 
 namespace {
 
-/// Everything of an index, in memory.
+/// All arrays of an index, in memory.
 struct index_storage {
   sparse_matrix rows;
   std::vector<double> norms;
@@ -92,7 +92,7 @@ struct index_storage {
 
 sparse_index::sparse_index(context const& ctx, sparse_matrix documents) {
   if (documents.size() >= std::numeric_limits<std::uint32_t>::max() - 1)
-    throw usage_error("more documents than 32 bits number");
+    throw usage_error("found more documents than 32 bits can number");
   check(documents, "documents");
   auto const own = std::make_shared<index_storage>();
   own->rows = std::move(documents);

@@ -12,25 +12,26 @@
 
 namespace rulerank::inline v0::knn {
 
-/// The largest weight, whatever its sign: squares, products and sums of them are doubles still.
+/// The largest magnitude of a weight, such that squares, products and their sums remain finite
+/// doubles.
 inline constexpr double largest_weight = 1e150;
 
-/// A row of a sparse matrix: its terms, ascending, and their weights.
+/// A row of a sparse matrix: terms in ascending order, and their weights.
 struct sparse_row {
   std::span<std::uint32_t const> term;
   std::span<double const> weight;
   std::size_t size() const noexcept { return term.size(); }
 };
 
-/// A view of rows that a sparse_matrix or the memory of an index file owns.
+/// A view of rows, which a sparse_matrix or the memory of an index file owns.
 struct sparse_rows {
-  std::span<std::uint64_t const> begin{};  ///< [rows + 1] into term and weight
+  std::span<std::uint64_t const> begin{};  ///< [rows + 1] into `term` and `weight`
   std::span<std::uint32_t const> term{};   ///< ascending within a row, below `terms`
-  std::span<double const> weight{};        ///< at most `largest_weight`
+  std::span<double const> weight{};        ///< magnitude of at most `largest_weight`
   std::uint32_t terms = 0;                 ///< columns
 
   std::size_t size() const noexcept { return begin.empty() ? 0 : begin.size() - 1; }
-  /// Rows [first, first + count).
+  /// Returns rows [first, first + count).
   sparse_rows slice(std::size_t first, std::size_t count) const {
     return {begin.subspan(first, count + 1), term, weight, terms};
   }
@@ -48,7 +49,7 @@ struct sparse_matrix {
   std::uint32_t terms = 0;
 
   std::size_t size() const noexcept { return begin.size() - 1; }
-  /// Appends a row. Its terms ascend.
+  /// Appends a row with ascending terms.
   void push_row(std::span<std::uint32_t const> of, std::span<double const> weights) {
     term.insert(term.end(), of.begin(), of.end());
     weight.insert(weight.end(), weights.begin(), weights.end());
@@ -58,49 +59,50 @@ struct sparse_matrix {
   operator sparse_rows() const { return {begin, term, weight, terms}; }
 };
 
-/// What is wrong with a row, or nothing: terms that do not ascend, a term that is not below
-/// `terms`, a weight that is not finite or beyond `largest_weight`.
+/// Describes the fault of a row, or returns an empty text: terms that do not ascend, a term that is
+/// not below `terms`, a weight that is not finite or exceeds `largest_weight`.
 std::string fault_of(sparse_row const& row, std::uint32_t terms);
 
-/// Throws `usage_error` that names the first row with a fault. `what` is named in the message:
+/// Throws `usage_error` naming the first row with a fault. `what` is named in the message:
 /// documents, queries.
 void check(sparse_rows const& rows, std::string_view what);
 
-/// A posting list: the documents that have a term, ascending, and the term's weights there.
+/// A posting list: the documents with a term, ascending, and the term's weights there.
 struct posting_list {
   std::span<std::uint32_t const> document;
   std::span<double const> weight;
   std::size_t size() const noexcept { return document.size(); }
 };
 
-/// What an index is made of.
+/// The arrays of an index.
 struct sparse_index_parts {
   sparse_rows documents;
   std::span<double const> norms;              ///< [documents]
-  std::span<std::uint64_t const> list_begin;  ///< [terms + 1] into the two below
+  std::span<std::uint64_t const> list_begin;  ///< [terms + 1] into the next two
   std::span<std::uint32_t const> list_document;
   std::span<double const> list_weight;
-  /// Of a part of the documents: bit t % 64 of word t / 64 says whether a document of any part has
-  /// term t. Empty: these are all documents.
+  /// For a part of the documents: bit t % 64 of word t / 64 says whether a document of any part has
+  /// term t. Empty: the index has all documents.
   std::span<std::uint64_t const> terms_of_all{};
 };
 
-/// Documents as rows, and as posting lists (Freitas 2017, Algorithm 7). Documents are numbered as
-/// they come; at most 2^32 - 2. Several threads may call all const functions at once.
+/// Documents as rows and as posting lists (Freitas 2017, Algorithm 7). Documents are numbered in
+/// their given order; at most 2^32 - 2. Several threads may call all const functions at once.
 class sparse_index {
  public:
-  /// Throws `usage_error` as `check(sparse_rows)` does.
+  /// Throws `usage_error` as `check(sparse_rows)`.
   sparse_index(context const& ctx, sparse_matrix documents);
-  /// Takes parts that fit together. `owner` keeps them alive: the memory of an index file.
+  /// Uses existing parts, which must be consistent. `owner` keeps their memory alive, such as that
+  /// of an index file.
   sparse_index(sparse_index_parts const& parts, std::shared_ptr<void const> owner);
 
   std::size_t size() const noexcept { return parts_.documents.size(); }
   std::uint32_t terms() const noexcept { return parts_.documents.terms; }
   std::size_t postings() const noexcept { return parts_.documents.term.size(); }
   sparse_rows documents() const noexcept { return parts_.documents; }
-  /// Square roots of the sums of squared weights, added in the order of the terms.
+  /// The norms of the documents: square roots of the sums of squared weights, added in term order.
   std::span<double const> norms() const noexcept { return parts_.norms; }
-  /// Whether a document has the term, be it of another part.
+  /// Returns whether a document of any part has the term.
   bool is_known(std::uint32_t term) const {
     if (parts_.terms_of_all.empty()) return parts_.list_begin[term] < parts_.list_begin[term + 1];
     return (parts_.terms_of_all[term / 64] >> (term % 64) & 1) != 0;

@@ -14,10 +14,10 @@ namespace rulerank::inline v0::knn::testing_tools {
 struct drawn_shape {
   std::size_t rows = 300;
   std::uint32_t terms = 60;
-  std::size_t most_terms = 12;  ///< of a row
+  std::size_t most_terms = 12;  ///< per row
   double empty = 0.02;          ///< share of rows without a term
   bool negative = false;
-  int weights = 4;  ///< so many different ones: equal similarities are common
+  int weights = 4;  ///< number of distinct weights: equal similarities are common
 };
 
 /// Low terms are frequent.

@@ -12,14 +12,14 @@
 #include <cstdint>
 #include <cstring>
 
-// How a batch of queries reaches a device in one copy, and what was found comes back in another.
+// Copies a batch of queries to a device in one copy, and its results back in another.
 namespace rulerank::inline v0::knn {
 
-/// Where the arrays of a batch lie in an allocation.
+/// The places of a batch's arrays in an allocation.
 class batch_layout {
  public:
   batch_layout() = default;
-  /// `entries`: terms of all queries.
+  /// `entries`: terms of all queries together.
   batch_layout(std::size_t queries, std::size_t entries, std::size_t k)
       : begin_(arrays_.add<std::uint64_t>(queries + 1)),
         norm_(arrays_.add<double>(queries)),
@@ -55,10 +55,10 @@ class batch_layout {
   }
 
   std::size_t bytes() const noexcept { return arrays_.bytes(); }
-  /// What a device begins with: the queries, then zeros.
+  /// The bytes that a device starts with: the queries, then zeros.
   index_range start() const noexcept { return {0, documents_.begin}; }
   index_range zeros() const noexcept { return {best_.begin, documents_.begin}; }
-  /// What a device has found.
+  /// The bytes of the results.
   index_range found() const noexcept { return {counts_.begin, bytes()}; }
 
  private:
@@ -74,10 +74,10 @@ class batch_layout {
   packed_array<double> scores_;
 };
 
-/// A batch of queries in host memory that devices copy at full speed.
+/// A batch of queries in pinned host memory.
 class staged_batch {
  public:
-  /// Makes space for some of the rows; then each of them is put, by any thread.
+  /// Allocates memory for a range of rows; any thread may then put each of them.
   void stage(sparse_rows const& rows, index_range const& of, std::size_t k) {
     of_ = of;
     first_entry_ = rows.begin[of.begin];
@@ -109,23 +109,23 @@ class staged_batch {
   pinned_buffer<std::byte> memory_;
 };
 
-/// A batch on a device, and what is found for it, there and on the host.
+/// A batch and its results, on a device and on the host.
 class query_batch {
  public:
-  /// What batches share. `queries`: of a batch, at most. `capacity`: documents of a query that may
-  /// be handed on.
+  /// The limits that batches share. `queries`: most queries of a batch. `capacity`: most candidates
+  /// of a query.
   struct shape {
     std::size_t queries = 1;
     std::size_t k = 0;
     std::size_t capacity = 0;
   };
-  /// Bytes of a device for such batches, without the terms of their queries.
+  /// Returns the device bytes for such batches, without the terms of their queries.
   static std::size_t bytes(shape const& of) {
     return of.queries * of.capacity * sizeof(handed_document) +
            staged_memory::bytes(batch_layout(of.queries, 0, of.k).bytes());
   }
 
-  /// Takes the memory for such batches that batches before them did not need. It never shrinks.
+  /// Grows the memory for such batches. It never shrinks.
   void fit(shape const& of) {
     capacity_ = static_cast<std::uint32_t>(of.capacity);
     handed_.reserve(of.queries * of.capacity);
@@ -140,7 +140,7 @@ class query_batch {
   handed_view handed() { return layout_.handed(memory_.on_device(), handed_.data(), capacity_); }
   results_view results() { return layout_.results(memory_.on_device()); }
 
-  /// Waits for what was found; it holds until the next batch.
+  /// Waits for the results, which are valid until the next batch.
   void fetch(cudaStream_t on) { memory_.download(layout_.found(), on); }
   results_view found() { return layout_.results(memory_.on_host()); }
 

@@ -11,20 +11,20 @@ namespace rulerank::inline v0::knn {
 namespace {
 
 constexpr std::uint32_t lanes = 32;
-/// A term is dense where more than one document in `dense_share` has it.
+/// A term is dense if more than one in `dense_share` documents has it.
 constexpr std::size_t dense_share = 8;
-/// Terms that a thread takes at a time.
+/// Terms that a thread processes at a time.
 constexpr std::size_t terms_together = 64;
 
-/// The nearest integer, of two equally near ones the even one, of numbers that are small beside
-/// 2^52: a sum of that size has no digits behind the point.
+/// Rounds to the nearest integer, ties to even, for numbers much smaller than 2^52: a sum of that
+/// size has no fractional digits.
 double nearest_integer(double x) {
   constexpr double no_digits = 0x1.8p52;
   return (x + no_digits) - no_digits;
 }
 
-/// Orders the postings of a list for the lanes of a warp, each of which takes postings_a_lane at a
-/// time: those that the lanes add at the same time lie in different banks as far as can be.
+/// Orders the postings of a list for the lanes of a warp, each of which reads postings_a_lane at a
+/// time. Postings that lanes add simultaneously are in different banks as far as possible.
 class bank_order {
  public:
   void spread(std::span<tile_posting> list) {
@@ -68,7 +68,7 @@ tile_index::tile_index(context const& ctx, sparse_index const& index, similarity
   set_scale(index);
   if (how == tile_lists::frequent_dense) choose_dense(index);
   count_postings(ctx, index, how == tile_lists::over_banks ? postings_a_lane : 1);
-  // From the posting lists, a term after the other: each is read and written in a row.
+  // One term after the other, so that posting lists are read and written sequentially.
   parallel_for(ctx, terms_, terms_together, [&](std::size_t begin, std::size_t end, int) {
     for (std::size_t t = begin; t < end; ++t) fill_lists(index, static_cast<std::uint32_t>(t));
   });
@@ -88,7 +88,7 @@ void tile_index::set_scale(sparse_index const& index) {
   largest_norm_ *= 1 + 1e-9;
 }
 
-/// Gives the terms of many documents dense lists of zeros.
+/// Assigns dense lists of zeros to frequent terms.
 void tile_index::choose_dense(sparse_index const& index) {
   std::size_t dense_terms = 0;
   dense_row_.assign(terms_, not_dense);
@@ -104,13 +104,14 @@ void tile_index::choose_dense(sparse_index const& index) {
   dense_size_.assign(dense_terms * tiles(), 0);
 }
 
-/// Finds where the postings of each tile and term begin. `fill`: a list's size is a multiple of it.
+/// Computes where the postings of each tile and term begin. `fill`: the size of a list is a
+/// multiple of it.
 void tile_index::count_postings(context const& ctx, sparse_index const& index, std::uint32_t fill) {
   parallel_for(ctx, terms_, terms_together, [&](std::size_t begin, std::size_t end, int) {
     for (std::size_t t = begin; t < end; ++t) {
       if (is_dense(static_cast<std::uint32_t>(t))) continue;
       auto const documents = index.list(static_cast<std::uint32_t>(t)).document;
-      // Documents rise: those of a tile end where the next one's begin, which is looked for.
+      // Document numbers ascend, so a binary search finds where the next tile begins.
       for (auto at = documents.begin(); at != documents.end();) {
         std::size_t const tile = *at / tile_size_;
         auto const behind = std::lower_bound(at, documents.end(), first_of(tile + 1));
@@ -144,7 +145,7 @@ void tile_index::fill_lists(sparse_index const& index, std::uint32_t term) {
         double const weight = list.weight[i];
         std::uint32_t const d = list.document[i];
         double const scale = unit / (by_norm_ ? index.norms()[d] : largest_weight_);
-        // Of no weight: the norm may be 0, too.
+        // A zero weight stays 0; the norm may be 0, too.
         double const scaled = weight == 0 ? 0 : std::clamp(weight * scale, 1.0, unit);
         put(static_cast<std::uint16_t>(d - first),
             static_cast<std::uint16_t>(nearest_integer(scaled)));

@@ -30,7 +30,7 @@ std::vector<offset_and_weight> sorted(std::span<tile_posting const> list) {
   return all;
 }
 
-// The lists for warps have the same postings, in lanes that are full.
+// The lists for warps have the same postings, in full lanes.
 TEST(tile_index, lists_over_banks_are_the_lists) {
   sparse_matrix const documents =
       drawn_rows({.rows = 70'000, .terms = 40, .most_terms = 12, .weights = 9}, 1);
@@ -48,7 +48,7 @@ TEST(tile_index, lists_over_banks_are_the_lists) {
     }
 }
 
-// Frequent terms have a weight for every document, the others their postings: together they are the
+// Frequent terms have a weight for every document, other terms have postings: together they are the
 // lists.
 TEST(tile_index, dense_lists_are_the_lists) {
   sparse_matrix documents =
@@ -98,7 +98,7 @@ TEST(tile_kernels, add_and_find_as_plain_loops_do) {
     add_weighted(sums.data(), weights.data(), n, weight);
     ASSERT_EQ(sums, wanted);
 
-    // Each sum is in one of the sixteens, so that k of these hold k different sums.
+    // Each sum is in one group of sixteen, so k groups contain k different sums.
     std::vector<std::int32_t> maxima(n / 16 + 16);
     maxima.resize(largest_of_sixteen(sums.data(), n, maxima.data()));
     EXPECT_LE(maxima.size(), n / 16 + 15);
@@ -119,7 +119,7 @@ TEST(tile_kernels, add_and_find_as_plain_loops_do) {
   }
 }
 
-// What lanes add at the same time is one posting of each: its banks should differ.
+// Lanes add one posting each simultaneously; these postings should be in different banks.
 TEST(tile_index, lists_over_banks_have_few_conflicts) {
   sparse_matrix const documents =
       drawn_rows({.rows = 1 << 15, .terms = 5, .most_terms = 3, .empty = 0}, 2);
@@ -147,7 +147,7 @@ TEST(tile_index, lists_over_banks_have_few_conflicts) {
   EXPECT_GT(turns(tile_lists::by_document), 2);
 }
 
-/// What the terms from the j-th on add is no larger than its bound.
+/// The terms from the j-th on add no more than their bound.
 void expect_rests_within_bounds(tile_index const& tiles, tile_query const& query,
                                 std::size_t documents) {
   for (std::size_t j = 0; j < std::min<std::size_t>(query.term.size(), 4); ++j) {
@@ -159,12 +159,12 @@ void expect_rests_within_bounds(tile_index const& tiles, tile_query const& query
   }
 }
 
-// A sum of integers differs from the similarity by no more than its error:
-// docs/concepts-certified-search.md derives it.
+// An integer sum differs from the similarity by no more than its error bound:
+// docs/concepts/certified-search.md derives it.
 TEST(tile_query, sums_are_as_near_as_their_error_says) {
   struct kind {
     drawn_shape shape;
-    double octaves;  // over which weights are spread
+    double octaves;  // range of the weights
   };
   for (kind const& of :
        {kind{{.rows = 400, .terms = 60, .most_terms = 12}, 0},
@@ -215,7 +215,7 @@ TEST(tile_query, sums_are_as_near_as_their_error_says) {
       }
     }
     EXPECT_GT(compared, 10'000U);
-    EXPECT_GT(worst, 1e-3);  // the bound is of the size of what it bounds
+    EXPECT_GT(worst, 1e-3);  // the bound is of the same magnitude as the error
   }
 }
 

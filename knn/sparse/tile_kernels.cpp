@@ -17,7 +17,7 @@ std::size_t count_at_least(std::int32_t const* sums, std::size_t n, std::int32_t
   sums_tag const d;
   auto const below = hn::Set(d, threshold - 1);
   auto count = hn::Zero(d);
-  for (std::size_t i = 0; i < n; i += hn::Lanes(d))  // a true element is -1
+  for (std::size_t i = 0; i < n; i += hn::Lanes(d))  // a true lane is -1
     count = hn::Sub(count, hn::VecFromMask(d, hn::Gt(hn::LoadU(d, sums + i), below)));
   return static_cast<std::size_t>(hn::GetLane(hn::SumOfLanes(d, count)));
 }

@@ -10,7 +10,7 @@
 
 namespace rulerank::inline v0::knn {
 
-/// Whole tiles of the index.
+/// A range of whole tiles of the index.
 struct tile_range {
   index_range tiles;
   index_range documents;
@@ -33,7 +33,7 @@ class part_on_device {
     row_weight_ = copied(rows.weight.subspan(row_begin, row_size));
     norms_ = copied(index.norms().subspan(part.documents.begin, part.documents.size()));
   }
-  /// What it takes.
+  /// The device bytes of a part.
   static std::size_t bytes(sparse_index const& index, tile_index const& tiles,
                            tile_range const& part) {
     sparse_rows const rows = index.documents();

@@ -14,15 +14,15 @@ double query_scale(tile_index const& tiles) {
 }
 
 query_integers integers_of(tile_index const& tiles, sparse_row const& query, double norm) {
-  if (query.size() == 0) return {true, 0};  // nothing to add up
+  if (query.size() == 0) return {true, 0};  // nothing to add
   if (norm == 0 || !std::ranges::all_of(query.weight, serves)) return {};
   double const scale = query_scale(tiles);
   double const largest = tiles.largest_norm();
   auto const terms = static_cast<double>(query.size());
   double weights = 0;
   for (double const w : query.weight) weights += w;
-  // Each factor is off by 1 at most: |XY - xy| <= Y + X + 1. The sum of X over the query's terms is
-  // at most sqrt(terms) times its norm; Y is at most y + 1.
+  // Each factor has an error of at most 1: |XY - xy| <= Y + X + 1. The sum of X over the query's
+  // terms is at most sqrt(terms) times its norm; Y is at most y + 1.
   double const sum = weights / norm * scale * (1 + 1e-9) + terms;
   double const error = sum + tile_index::unit * std::sqrt(terms) * largest + terms + 2;
   double const most = tile_index::unit * scale * largest + error;
@@ -54,7 +54,7 @@ void make_tile_query(sparse_index const& index, tile_index const& tiles, similar
     rest += y * y;
     made.rest[j] = std::sqrt(rest) * (1 + 1e-9) * largest * tile_index::unit * scale;
   }
-  // A similarity s is a sum of s units.
+  // A similarity s corresponds to a sum of s units.
   made.units = tile_index::unit * scale;
   if (metric == similarity::inner_product && terms > 0) made.units /= norm * tiles.largest_weight();
 }

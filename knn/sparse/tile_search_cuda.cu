@@ -9,39 +9,40 @@
 
 #include <cub/block/block_scan.cuh>
 
-// A block adds up the integer sums of one query and one tile of documents in shared memory, and
-// hands on the documents that may be among the nearest: those whose sum is not below the k-th best
-// of any tile so far by more than sums may be off. Blocks of a tile come one after the other, so
-// that its lists stay in the L2 cache, and so that the later tiles know what the first ones found.
-// Then a block a query takes those that may be near, all tiles considered, computes them exactly, a
-// warp each, products added in the order of the terms as on the CPU, and sorts them.
+// A block adds the integer sums of one query and one tile of documents in shared memory, and keeps
+// as candidates the documents that may be among the nearest: those whose sum is less than the k-th
+// best of any tile so far by no more than the error of sums. The blocks of a tile run one after the
+// other, so that its lists stay in the L2 cache and later tiles use the results of earlier ones.
+// Then one block per query takes the candidates that remain given all tiles, computes them exactly,
+// one per warp, adding products in term order as on the CPU, and sorts them.
 namespace rulerank::inline v0::knn {
 
 namespace {
 
 constexpr std::uint32_t sum_threads = 1024;
-/// With so few documents in a tile, a multiprocessor has shared memory for two blocks.
+/// With at most this many documents in a tile, a multiprocessor has shared memory for two blocks.
 constexpr std::uint32_t small_tile = 20 * 1024;
 constexpr std::uint32_t rescore_threads = 256;
-/// Lists are read in runs of `run_length` postings, a warp each.
+/// Lists are read in runs of `run_length` postings, one run per warp.
 constexpr std::uint32_t loads_a_run = 4;
 constexpr std::uint32_t run_length = 32 * postings_a_lane * loads_a_run;
 /// Terms of a query whose lists are looked up together.
 constexpr std::uint32_t terms_together = 256;
-/// Documents of a tile that may be near are listed, as long as they are no more than this.
+/// Candidates of a tile are listed if there are at most this many.
 constexpr std::uint32_t most_listed = 2048;
-/// Terms of a query that are kept in shared memory while documents are computed exactly.
+/// Terms of a query that are in shared memory while documents are computed exactly.
 constexpr std::uint32_t shared_terms = 2048;
 
 static_assert(sizeof(sparse_candidate) == 16);
 
-/// The least sum of a document that may be among the k nearest, where the k-th best sum is at least
-/// `best`. Each of the two sums is off by at most `error`. A sum of 0 shares no term.
+/// Returns the least sum of a document that may be among the k nearest, given that the k-th best
+/// sum is at least `best`. Each of the two sums has an error of at most `error`. A sum of 0 shares
+/// no term.
 __device__ std::uint32_t least_sum(std::uint32_t best, std::uint32_t error) {
   return best > 2 * error ? max(best - 2 * error, 1U) : 1U;
 }
 
-/// Adds a posting's weight, the upper half of it, to the sum of its document.
+/// Adds the weight of a posting, its upper half, to the sum of its document.
 __device__ void add(std::uint32_t* sums, std::uint32_t posting, std::uint32_t weight) {
   static_assert(sizeof(tile_posting) == 4 && offsetof(tile_posting, offset) == 0);
   atomicAdd(sums + (posting & 0xffff), (posting >> 16) * weight);
@@ -59,13 +60,13 @@ struct sum_memory {
   using scan = cub::BlockScan<std::uint32_t, sum_threads>;
   typename scan::TempStorage scan_storage;
   kth_largest<sum_threads> kth;
-  std::uint32_t offsets[most_listed];  // in the tile, of documents that may be near
+  std::uint32_t offsets[most_listed];  // in the tile, of candidates
   posting_list_view lists[terms_together];
   std::uint32_t run_begin[terms_together];
   std::uint32_t best, postings_read, listed;
 };
 
-/// Adds the postings of a query's terms in a tile to the sums, which are zeros.
+/// Adds the postings of a query's terms in a tile to the sums, which must be zeros.
 __device__ __forceinline__ void add_lists(tiles_view const& tiles, std::uint32_t tile,
                                           query_view const& queries, std::uint32_t q, double scale,
                                           std::uint32_t* sums, sum_memory& own) {
@@ -120,8 +121,8 @@ __device__ __forceinline__ void add_lists(tiles_view const& tiles, std::uint32_t
   }
 }
 
-/// Hands on the documents of a tile that may be among the nearest, as far as this tile and the
-/// others have found by now. `first`, `n`: the tile's first document and how many it has.
+/// Keeps the candidates of a tile, given the current results of this and other tiles. `first`, `n`:
+/// the tile's first document and its number of documents.
 __device__ __forceinline__ void hand_on(std::uint32_t first, std::uint32_t n, std::uint32_t q,
                                         std::uint32_t error, std::uint32_t k,
                                         handed_view const& handed, std::uint32_t const* sums,
@@ -160,7 +161,7 @@ __device__ __forceinline__ void hand_on(std::uint32_t first, std::uint32_t n, st
   });
 }
 
-/// Block (query, tile), queries first. `blocks`: of a multiprocessor, at least.
+/// Block (query, tile), queries first. `blocks`: fewest blocks per multiprocessor.
 template <int blocks>
 __global__ __launch_bounds__(sum_threads, blocks) void sum_kernel(
     tiles_view const tiles, query_view const queries, double scale, handed_view const handed,
@@ -173,7 +174,7 @@ __global__ __launch_bounds__(sum_threads, blocks) void sum_kernel(
   std::uint32_t const n = min(tiles.tile_size, tiles.documents - first);
   std::uint32_t const error = queries.error[q];
   if (error == not_served) return;
-  // Four at a time: the last ones may be of no document and stay 0.
+  // Four at a time: the last sums may belong to no document and stay 0.
   auto* const four_sums = reinterpret_cast<uint4*>(sums);
   for (std::uint32_t i = threadIdx.x; i < (n + 3) / 4; i += sum_threads)
     four_sums[i] = uint4{0, 0, 0, 0};
@@ -198,10 +199,10 @@ struct term_weights {
   std::uint32_t size;
 };
 
-/// The products of two rows' common terms, added in the order of the terms, by a warp: it looks for
-/// the terms of one in the other. The same in all lanes.
+/// Returns the sum of the products of two rows' common terms, added in term order, by a warp that
+/// searches the terms of one row in the other. All lanes get the same sum.
 __device__ double sum_of_common(term_weights const& of, term_weights const& in) {
-  constexpr std::uint32_t together = 4;  // terms of a lane that are fetched at a time
+  constexpr std::uint32_t together = 4;  // terms that a lane fetches at a time
   std::uint32_t const lane = threadIdx.x % 32;
   std::uint32_t const largest_half =
       in.size == 0 ? 0 : 1U << (31 - __clz(static_cast<int>(in.size)));
@@ -215,7 +216,7 @@ __device__ double sum_of_common(term_weights const& of, term_weights const& in) 
       term[j] = i < of.size ? of.term[i] : ~0U;
       product[j] = i < of.size ? of.weight[i] : 0;
     }
-    // The other's first term that is not below each of them, looked for side by side.
+    // Binary searches in the other row, several terms side by side.
     std::uint32_t low[together]{};
     for (std::uint32_t half = largest_half; half > 0; half /= 2)
 #pragma unroll
@@ -241,8 +242,8 @@ struct rescore_memory {
   std::uint32_t kept, taken;
 };
 
-/// Keeps the handed documents of a query that may be among its k nearest by what all tiles know of
-/// the k-th best sum; `own.kept` is their number, even where it is beyond `capacity`.
+/// Keeps the candidates of a query that may be among its k nearest, given the k-th best sum over
+/// all tiles; `own.kept` is their number, even beyond `capacity`.
 __device__ __forceinline__ void keep_near(handed_view const& handed, std::uint32_t q,
                                           std::uint32_t error, std::uint32_t k,
                                           std::uint32_t capacity, sparse_candidate* kept,
@@ -271,7 +272,7 @@ __device__ __forceinline__ void keep_near(handed_view const& handed, std::uint32
   __syncthreads();
 }
 
-/// Computes the kept documents, a warp each.
+/// Computes the kept documents, one per warp.
 __device__ __forceinline__ void compute_exactly(rows_view const& rows, query_view const& queries,
                                                 std::uint32_t q, similarity metric,
                                                 sparse_candidate* kept, rescore_memory& own) {
@@ -293,8 +294,8 @@ __device__ __forceinline__ void compute_exactly(rows_view const& rows, query_vie
     term_weights const row{
         rows.term + row_begin, rows.weight + row_begin,
         static_cast<std::uint32_t>(rows.begin[document + 1] - rows.begin[document])};
-    // Neighbouring threads read neighbouring terms of the document and look for them in the
-    // query, which is in shared memory; the other way round where the query has far fewer.
+    // Neighbouring threads read neighbouring terms of the document and search them in the query,
+    // which is in shared memory; the reverse if the query has far fewer terms.
     double const sum = row.size / 8 > terms ? sum_of_common(query, row) : sum_of_common(row, query);
     if (lane == 0) {
       kept[c].value =
@@ -308,7 +309,7 @@ __device__ __forceinline__ void compute_exactly(rows_view const& rows, query_vie
   __syncthreads();
 }
 
-/// A block a query.
+/// One query per block.
 __global__ __launch_bounds__(rescore_threads) void rescore_kernel(
     rows_view const rows, query_view const queries, handed_view const handed, results_view const to,
     std::uint32_t k, similarity metric, std::uint32_t capacity) {

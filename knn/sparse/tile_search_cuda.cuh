@@ -8,13 +8,13 @@
 
 #include <cuda_runtime_api.h>
 
-// The kernels of `tiles` on GPUs, by what they take and how they are launched.
+// The kernels of `tiles` on GPUs: their arguments and launches.
 namespace rulerank::inline v0::knn {
 
-/// Marks a query that integers do not serve.
+/// Marks a query without an integer form.
 inline constexpr std::uint32_t not_served = ~0U;
 
-/// A document that a tile hands on: it may be among the nearest.
+/// A candidate: a document of a tile that may be among the k nearest.
 struct handed_document {
   std::uint32_t document;
   std::uint32_t sum;
@@ -22,17 +22,17 @@ struct handed_document {
 
 /// A batch of queries, on the host or on a device.
 struct query_view {
-  std::uint64_t* begin;  ///< [queries + 1] into the two below
+  std::uint64_t* begin;  ///< [queries + 1] into the next two
   std::uint32_t* term;   ///< ascending
   double* weight;
   double* norm;          ///< [queries]
-  std::uint32_t* error;  ///< [queries] of a sum, at most; or not_served
+  std::uint32_t* error;  ///< [queries] upper bound of the error of a sum; or not_served
 };
 
 /// The tiles of a part of the index.
 struct tiles_view {
   std::uint64_t const* base;   ///< [tiles] into the postings of the whole index
-  std::uint32_t const* begin;  ///< [tiles][terms + 1] from there
+  std::uint32_t const* begin;  ///< [tiles][terms + 1] within the tile
   tile_posting const* postings;
   std::uint32_t tiles;
   std::uint32_t terms;
@@ -40,7 +40,7 @@ struct tiles_view {
   std::uint32_t tile_size;
 };
 
-/// The documents of a part: `begin` counts from the first of the whole index.
+/// The documents of a part; `begin` counts from the first document of the whole index.
 struct rows_view {
   std::uint64_t const* begin;
   std::uint32_t const* term;
@@ -48,40 +48,39 @@ struct rows_view {
   double const* norms;
 };
 
-/// What is found for a batch, on the host or on a device.
+/// The results of a batch, on the host or on a device.
 struct results_view {
   double* scores;            ///< [queries][k]
-  std::uint32_t* documents;  ///< [queries][k] by their number in the part, nearest first
-  std::uint32_t* answered;   ///< [queries] 1 + how many of the k share a term; 0: not yet
+  std::uint32_t* documents;  ///< [queries][k] numbers in the part, nearest first
+  /// [queries] 1 + the number of the k that share a term; 0: not answered yet.
+  std::uint32_t* answered;
   unsigned long long* rescored;
   unsigned long long* postings_read;
 };
 
-/// What the blocks of a query share, on a device.
+/// The state that the blocks of a query share on a device.
 struct handed_view {
-  std::uint32_t* best;        ///< [queries] the k-th best sum is at least this
-  std::uint32_t* count;       ///< [queries] how many documents are handed on
+  std::uint32_t* best;        ///< [queries] lower bound of the k-th best sum
+  std::uint32_t* count;       ///< [queries] number of candidates
   handed_document* document;  ///< [queries][capacity]
   std::uint32_t capacity;
 };
 
-/// What a block of the current device has shared memory for. Making it allows the kernels to take
-/// that memory.
+/// The sizes that fit the shared memory of a block on the current device. Making them lets the
+/// kernels use that memory.
 struct block_limits {
   std::uint32_t tile_size = 0;  ///< documents whose sums a block keeps
   std::uint32_t rescored = 0;   ///< documents that a block sorts
 };
 block_limits allow_shared_memory();
 
-/// Adds up the sums of `count` queries in all tiles and hands on the documents that may be among
-/// the k nearest.
+/// Computes the sums of `count` queries in all tiles and keeps the candidates.
 void sum_tiles(tiles_view const& tiles, query_view const& queries, std::uint32_t count,
                double scale, std::uint32_t k, handed_view const& handed, results_view const& to,
                cudaStream_t on);
 
-/// Computes the handed documents that may be near exactly and writes the k nearest of each query.
-/// Queries that are answered are skipped, as are those with more documents to compute than
-/// `capacity`, a power of two.
+/// Computes candidates that may be near exactly and writes the k nearest of each query. Skips
+/// answered queries, and queries with more than `capacity` (a power of two) documents to compute.
 void rescore(rows_view const& rows, query_view const& queries, std::uint32_t count,
              similarity metric, std::uint32_t k, std::uint32_t capacity, handed_view const& handed,
              results_view const& to, cudaStream_t on);

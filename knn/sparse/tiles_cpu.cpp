@@ -13,32 +13,32 @@
 #include <numeric>
 #include <optional>
 
-// `tiles` (docs/modules/knn-sparse.md): the sums of a tile of documents fit a core's caches. They
-// are integers, close enough to tell which documents may be among the k nearest; those are computed
-// exactly. Terms are taken by rising document frequency. Once what is left of a query cannot lift a
-// document that has no sum yet over the k-th best so far, and few documents can still come near it,
-// the long lists of the frequent terms are not read at all.
+// `tiles` (docs/reference/modules/knn-sparse.md): the sums of a tile of documents fit a core's
+// caches. They are integers, precise enough to show which documents may be among the k nearest;
+// these are computed exactly. Terms are processed by ascending document frequency. When the rest of
+// a query cannot lift a document without a sum above the k-th best so far, and few documents can
+// still reach it, the long lists of the frequent terms are not read.
 namespace rulerank::inline v0::knn {
 
 namespace {
 
-/// Documents of a tile: their sums, 64 KB, fit a core's own caches.
+/// Documents per tile: their sums, 64 KB, fit a core's own caches.
 constexpr std::uint32_t cpu_tile_size = 1 << 14;
-/// Queries that a thread takes through a tile one after the other, so that its lists stay in the
+/// Queries that a thread processes with one tile in succession, so that its lists stay in the
 /// caches.
 constexpr std::size_t queries_together = 32;
-/// What computing a document exactly costs, in postings.
+/// The cost of computing a document exactly, in postings.
 constexpr std::size_t postings_a_rescoring = 400;
-/// Weights of a dense list that are added in the time of a posting.
+/// Weights of a dense list that are added in the time of one posting.
 constexpr std::size_t dense_weights_a_posting = 16;
 
 using nearest = nearest_candidates<double, value_order::larger_is_nearer>;
 
-/// A term's weights in a tile: dense, or as postings; and what adding them costs, in postings.
+/// A term's weights in a tile, dense or as postings, and the cost of adding them, in postings.
 struct term_list {
   std::span<std::uint16_t const> dense;
   std::span<tile_posting const> postings;
-  std::size_t size = 0;  // postings, also of a dense list
+  std::size_t size = 0;  // number of postings, also of a dense list
   std::size_t cost = 0;
 };
 
@@ -46,9 +46,9 @@ struct alignas(apart) scratch {
   aligned_vector<std::int32_t> sums = aligned_vector<std::int32_t>(cpu_tile_size);
   std::vector<std::uint32_t> offsets = std::vector<std::uint32_t>(cpu_tile_size);
   std::vector<std::int32_t> kept = std::vector<std::int32_t>(cpu_tile_size);
-  std::vector<double> query;  // [terms] weights of the current query, else 0
+  std::vector<double> query;  // [terms] weights of the current query, otherwise 0
   std::vector<term_list> lists;
-  std::vector<double> all;  // [documents] exact sums, where tiles do not serve
+  std::vector<double> all;  // [documents] exact sums, if tiles do not support the weights
   std::uint64_t rescored = 0;
   std::uint64_t postings = 0;
 };
@@ -121,9 +121,9 @@ class tiles_on_cpu final : public sparse_search_engine {
   }
 
   /// Adds the postings of a query's terms in a tile to the sums of `n` documents, rarest terms
-  /// first, as long as that is worth it. `least`: what a similarity among the k nearest is at
-  /// least, in units of the sums. Returns how far a sum may be below the similarity, or nothing
-  /// where the tile has no postings.
+  /// first, as long as it pays off. `least`: lower bound of a similarity among the k nearest, in
+  /// units of the sums. Returns an upper bound of similarity minus sum, or nothing if the tile has
+  /// no postings.
   std::optional<double> add_lists(std::size_t tile, tile_query const& p, std::size_t n,
                                   double least, scratch& mine) const {
     std::fill_n(mine.sums.data(), n, 0);
@@ -155,12 +155,12 @@ class tiles_on_cpu final : public sparse_search_engine {
     return p.error;
   }
 
-  /// Finds the documents of a tile that may be among the k nearest; their offsets are the first in
-  /// `mine.offsets`. Returns how many. `below`: what `add_lists` returned.
+  /// Finds the candidates of a tile; writes their offsets to the front of `mine.offsets` and
+  /// returns their number. `below`: the result of `add_lists`.
   std::size_t find_near(tile_query const& p, std::size_t n, double least, double below,
                         nearest const& best, scratch& mine) const {
     std::size_t const k = best.k();
-    // The bound that the k-th best of some sums of the tile gives.
+    // The bound from the k-th best of some sums of the tile.
     auto const enough_by = [&](std::size_t some) {
       auto const kth = mine.kept.begin() + static_cast<std::ptrdiff_t>(k - 1);
       std::nth_element(mine.kept.begin(), kth,
@@ -199,7 +199,7 @@ class tiles_on_cpu final : public sparse_search_engine {
     mine.rescored += found;
   }
 
-  /// A sum of 0 is a document that shares no term.
+  /// A sum of 0 means that the document shares no term.
   static std::int32_t to_sum(double least) {
     return static_cast<std::int32_t>(std::max(1.0, std::floor(least)));
   }
@@ -209,7 +209,7 @@ class tiles_on_cpu final : public sparse_search_engine {
                                                 : cosine_of(product, query_norm, index_.norms()[d],
                                                             metric_ == similarity::normalized_l2);
   }
-  /// The products of terms that the query does not have are 0 and change no bit of the sum.
+  /// The products of terms that the query lacks are 0 and change no bit of the sum.
   double exact(std::uint32_t d, double query_norm, std::vector<double> const& query) const {
     sparse_row const row = index_.documents()[d];
     double sum = 0;
@@ -219,7 +219,7 @@ class tiles_on_cpu final : public sparse_search_engine {
 
   sparse_index const& index_;
   similarity metric_;
-  std::unique_ptr<tile_index> tiles_;  // null: weights that do not serve
+  std::unique_ptr<tile_index> tiles_;  // null: weights without an integer form
   std::vector<std::uint32_t> zero_documents_;
 };
 

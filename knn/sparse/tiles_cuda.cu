@@ -16,38 +16,41 @@
 #include <string>
 #include <vector>
 
-// `tiles` on GPUs (docs/modules/knn-sparse.md, "Engines"); its kernels are in tile_search_cuda.cu.
+// `tiles` on GPUs (docs/reference/modules/knn-sparse.md, "Engines"); its kernels are in
+// tile_search_cuda.cu.
 //
-// Where every device has memory for the index, each holds it and searches its share of the queries.
-// Else it is cut into parts of whole tiles: each device holds one and searches all queries in it,
-// or, where that is still too much, loads one after the other. The parts' neighbours are merged.
+// If every device has memory for the index, each holds it and searches its share of the queries.
+// Otherwise the index is cut into parts of whole tiles: each device holds one part and searches it
+// for all queries or, if the parts exceed the devices' memory, loads one part after the other. The
+// parts' neighbours are merged.
 //
-// For a small collection the kernels take less than what is around them: all threads put a batch
-// into memory that one copy moves to a device, and write what another copy moves back.
+// For a small collection, the kernels take less time than the surrounding work. Therefore all
+// threads prepare a batch in memory that one copy moves to a device, and convert the results after
+// another copy.
 namespace rulerank::inline v0::knn {
 
 namespace {
 
-/// Documents of a tile: their sums fill most of a multiprocessor's shared memory.
+/// Documents per tile: their sums fill most of a multiprocessor's shared memory.
 constexpr std::uint32_t largest_tile = 48 * 1024;
-/// More neighbours than this are found on the CPU.
+/// With more neighbours, the CPU searches.
 constexpr std::size_t most_neighbours = 4096;
-/// Memory for a batch with so many neighbours of a query is taken before the first search.
+/// Memory for a batch with this many neighbours per query is allocated before the first search.
 constexpr std::size_t usual_neighbours = 30;
-/// Documents of a query computed exactly: as many as blocks with little shared memory sort, or
-/// else as many as those with most of it. Where there are more, the CPU searches for the query.
+/// Documents of a query that are computed exactly: at first as many as blocks with little shared
+/// memory sort, then as many as blocks with most of it. With more, the CPU searches for the query.
 constexpr std::uint32_t few_rescored = 1024;
 constexpr std::uint32_t most_rescored = 8192;
 static_assert(most_neighbours <= most_rescored);
 constexpr std::size_t most_together = 2048;                 // queries
-constexpr std::size_t handed_bytes = std::size_t{1} << 28;  // of a batch
+constexpr std::size_t handed_bytes = std::size_t{1} << 28;  // per batch
 
 class tiles_on_gpus final : public sparse_search_engine {
  public:
   tiles_on_gpus(context const& ctx, sparse_index const& index, sparse_search_options const& options,
                 std::size_t device_bytes)
       : index_(index), options_(options), devices_(ctx.devices), on_device_(devices_) {
-    // Integer sums do not serve, so the CPU searches for all queries.
+    // Some weights have no integer form, so the CPU searches for all queries.
     if (index.size() == 0 || !std::ranges::all_of(index.documents().weight, serves)) {
       on_cpu_ = make_tiles_on_cpu(ctx, index, options);
       return;
@@ -131,7 +134,7 @@ class tiles_on_gpus final : public sparse_search_engine {
     stream work;
   };
 
-  /// A call's queries, and what the parts have found for them so far.
+  /// The queries of a call, and the current results of the parts for them.
   struct work_on_queries {
     sparse_rows const& queries;
     std::span<double const> norms;
@@ -139,27 +142,27 @@ class tiles_on_gpus final : public sparse_search_engine {
     sparse_search_work& done;
     query_batch::shape shape;
     std::vector<std::vector<sparse_candidate>>
-        so_far;              // [queries], where parts are loaded one after the other
+        so_far;              // [queries], if parts are loaded one after the other
     std::vector<char> open;  // [queries] left to the CPU
   };
 
-  /// The most that a query's sums may be off, or not_served.
+  /// Returns an upper bound of the error of a query's sums, or not_served.
   static std::uint32_t error_of(tile_index const& tiles, sparse_row const& query, double norm) {
     query_integers const integers = integers_of(tiles, query, norm);
     return integers.serve ? static_cast<std::uint32_t>(std::ceil(integers.error)) : not_served;
   }
 
-  /// Batches of a search for k neighbours, at most `most_neighbours_`.
+  /// Returns the limits of batches in a search for k neighbours, at most `most_neighbours_`.
   query_batch::shape shape_for(std::size_t k) const {
-    // Each of several tiles that are added up side by side may hand on k documents and some more.
+    // Each of several tiles that are summed concurrently may have k candidates and some more.
     std::size_t const capacity = std::min<std::size_t>(
         index_.size(), std::max<std::size_t>(most_rescored, 2 * k * tiles_->tiles()));
     std::size_t const queries = std::clamp<std::size_t>(
         handed_bytes / (capacity * sizeof(handed_document)), 1, most_together);
     return {queries, k, capacity};
   }
-  /// A bound of the bytes of a batch, whatever the k. A larger k makes its capacity larger and its
-  /// queries fewer.
+  /// Returns an upper bound of the bytes of a batch for any k. A larger k increases its capacity
+  /// and reduces its queries.
   std::size_t largest_batch_bytes() const {
     query_batch::shape const fewest = shape_for(1), most = shape_for(most_neighbours_);
     std::size_t const of_a_query = most.capacity * sizeof(handed_document);
@@ -168,7 +171,7 @@ class tiles_on_gpus final : public sparse_search_engine {
     return handed + query_batch::bytes({fewest.queries, most.k, 0});
   }
 
-  /// Where GPUs do not serve. It is made once, by the first search that needs it.
+  /// The engine for queries that GPUs do not support; made once, by the first search that needs it.
   sparse_search_engine const& on_cpu(context const& ctx) const {
     std::lock_guard const guard(making_on_cpu_);
     if (!on_cpu_) on_cpu_ = make_tiles_on_cpu(ctx, index_, options_);
@@ -176,12 +179,14 @@ class tiles_on_gpus final : public sparse_search_engine {
   }
 
   bool replicated() const { return parts_.size() == 1; }
-  /// The part that a device searches when the round begins with part `first`; none: parts_.size().
+  /// Returns the part that a device searches in the round that begins with part `first`;
+  /// parts_.size() if none.
   std::size_t part_of(std::size_t device, std::size_t first) const {
     return replicated() ? 0 : std::min(first + device, parts_.size());
   }
 
-  /// As few parts as fit into `available` bytes each: one, or a multiple of the devices.
+  /// Cuts the index into as few parts as possible that fit `available` bytes: one, or a multiple of
+  /// the number of devices.
   void cut(std::size_t available) {
     for (std::size_t rounds = 0;; ++rounds) {
       std::size_t const count =
@@ -197,16 +202,16 @@ class tiles_on_gpus final : public sparse_search_engine {
       if (largest <= available) return;
       if (count == tiles_->tiles())
         throw device_error("a tile of the index takes " + std::to_string(largest) +
-                           " bytes of a GPU, and there are " + std::to_string(available));
+                           " bytes of GPU memory, and the device has " + std::to_string(available));
     }
   }
 
-  /// The queries that a device searches: its share of a batch where it holds the whole index.
+  /// Returns the queries that a device searches: its share of a batch if it holds the whole index.
   staged_batch& staged_for(std::size_t device) const {
     return on_device_[replicated() ? device : 0].staged;
   }
 
-  /// Puts a batch where devices copy it.
+  /// Copies a batch to pinned memory.
   void stage(context const& ctx, work_on_queries const& work, index_range const& batch) const {
     std::size_t const shares = replicated() ? devices_.size() : 1;
     for (std::size_t i = 0; i < shares; ++i) {
@@ -225,7 +230,7 @@ class tiles_on_gpus final : public sparse_search_engine {
                  });
   }
 
-  /// The staged queries of a device in its part, which it loads where it does not hold it.
+  /// Searches the staged queries of a device in its part, which it loads if necessary.
   void search_part(std::size_t device, std::size_t first, query_batch::shape const& shape) const {
     staged_batch const& staged = staged_for(device);
     std::size_t const p = part_of(device, first);
@@ -242,7 +247,7 @@ class tiles_on_gpus final : public sparse_search_engine {
     results_view const results = here.batch.results();
     handed_view const handed = here.batch.handed();
     sum_tiles(part.view(tile_size_), queries, n, query_scale(*tiles_), k, handed, results, on);
-    // Nearly always the first leaves nothing to the second, but queries that wait for the CPU.
+    // The first capacity nearly always suffices for all queries, except those left to the CPU.
     for (std::uint32_t const capacity : rescore_capacities_) {
       if (capacity < k) continue;
       rescore(part.rows(), queries, n, options_.metric, k, capacity, handed, results, on);
@@ -252,8 +257,8 @@ class tiles_on_gpus final : public sparse_search_engine {
     }
   }
 
-  /// Takes what devices have found for a batch in the parts from `first` on; after the last ones
-  /// these are the neighbours.
+  /// Collects the results of devices for a batch in the parts from `first` on; after the last parts
+  /// they are final.
   void take(context const& ctx, work_on_queries& work, index_range const& batch,
             std::size_t first) const {
     bool const last = first + devices_.size() >= parts_.size();
@@ -292,7 +297,7 @@ class tiles_on_gpus final : public sparse_search_engine {
                  });
   }
 
-  /// What a part has found for the i-th query of its batch among the nearest so far.
+  /// Merges the results of a part for the i-th query of its batch into the nearest so far.
   void merge(std::vector<sparse_candidate>& nearest, results_view const& results, std::size_t i,
              std::uint32_t first_document, std::size_t k) const {
     auto const before = static_cast<std::ptrdiff_t>(nearest.size());
@@ -302,7 +307,7 @@ class tiles_on_gpus final : public sparse_search_engine {
     if (nearest.size() > k) nearest.resize(k);
   }
 
-  /// The nearest of those that share a term with a query, and the others that fill up the k.
+  /// Returns the nearest documents that share a term with a query, completed to k by others.
   std::vector<sparse_candidate> const& completed(std::vector<sparse_candidate>& nearest,
                                                  std::size_t k) const {
     for (std::uint32_t const d : zero_documents_) nearest.push_back({0.5, d});
@@ -320,7 +325,7 @@ class tiles_on_gpus final : public sparse_search_engine {
     }
   }
 
-  /// What is left for the CPU.
+  /// Searches on the CPU for the remaining queries.
   void search_open(context const& ctx, work_on_queries& work) const {
     std::vector<std::size_t> open;
     for (std::size_t q = 0; q < work.queries.size(); ++q)
@@ -344,9 +349,9 @@ class tiles_on_gpus final : public sparse_search_engine {
   std::unique_ptr<tile_index> tiles_;
   std::vector<std::uint32_t> zero_documents_;
   std::uint32_t tile_size_ = 0;
-  /// Documents that a block computes and sorts, for the first and the second try.
+  /// Documents that a block computes and sorts, in the first and the second attempt.
   std::vector<std::uint32_t> rescore_capacities_{few_rescored, most_rescored};
-  std::size_t most_neighbours_ = 0;  // that GPUs find
+  std::size_t most_neighbours_ = 0;  // most neighbours on GPUs
   std::vector<tile_range> parts_;
   mutable per_device<device_state> on_device_;
   mutable std::mutex devices_in_use_;

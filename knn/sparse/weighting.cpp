@@ -18,7 +18,7 @@ namespace {
 constexpr std::array<std::string_view, 3> names{"none", "tf-idf", "bm25"};
 constexpr std::array<std::string_view, 3> names_of_tf{"raw", "log", "binary"};
 
-/// A letter of SMART's and what it means.
+/// A letter of SMART and its meaning.
 template <class Value>
 struct smart_letter {
   char letter;
@@ -38,7 +38,7 @@ template <class Value, std::size_t Size>
 char letter_of(Value value, std::array<smart_letter<Value>, Size> const& known) {
   for (auto const& one : known)
     if (one.value == value) return one.letter;
-  throw usage_error("found a weight or a similarity that has no letter of SMART");
+  throw usage_error("found a weighting or similarity that SMART's notation has no letter for");
 }
 
 template <class Value, std::size_t Size>
@@ -53,7 +53,7 @@ Value meant_by(char letter, std::array<smart_letter<Value>, Size> const& known,
       fmt::format("found '{}' for {} in '{}', expected one of {}", letter, what, name, expected));
 }
 
-/// ln(N / df), 0 for a term in no document.
+/// Returns ln(N / df), or 0 for a term in no document.
 double idf(term_statistics const& of, std::uint32_t term) {
   std::uint32_t const df = term < of.document_frequency.size() ? of.document_frequency[term] : 0;
   return df == 0 ? 0 : std::log(static_cast<double>(of.documents) / df);
@@ -64,10 +64,10 @@ double bm25_idf(term_statistics const& of, std::uint32_t term) {
   return std::log1p((static_cast<double>(of.documents) - df + 0.5) / (df + 0.5));
 }
 
-/// Which entries become entries of weighed rows.
+/// Which entries become entries of weighted rows.
 enum class kept { those_that_weigh, those_that_documents_have };
 
-/// Rows with weights weights_of(row)(term, count).
+/// Returns rows with the weights weights_of(row)(term, count).
 template <class WeightsOf>
 sparse_matrix weigh(sparse_rows const& counts, term_statistics const& statistics, kept which,
                     WeightsOf&& weights_of) {
@@ -100,7 +100,7 @@ double tf_of(term_frequency how, double count) {
   return 1 + std::log(count);
 }
 
-/// tf, times ln(N / df) where that is asked for. Terms that no document has weigh nothing.
+/// Computes tf, times ln(N / df) if requested. Terms in no document have weight 0.
 sparse_matrix weigh_terms(sparse_rows const& counts, term_statistics const& statistics, kept which,
                           term_weighting const& how) {
   auto const terms = static_cast<std::uint32_t>(statistics.document_frequency.size());
@@ -129,7 +129,7 @@ void check(weighting_options const& options) {
     throw usage_error(fmt::format("BM25's b: found {}, expected 0 to 1", options.b));
   if (options.how == weighting::bm25 &&
       (options.tf != term_frequency::raw || options.queries.has_value()))
-    throw usage_error("found a tf beside weighting 'bm25', which has its own");
+    throw usage_error("found a term frequency together with weighting 'bm25', which has its own");
   if (options.queries && options.queries->how == weighting::bm25)
     throw usage_error("found weighting 'bm25' of queries alone, expected none, tf-idf");
 }
@@ -161,15 +161,15 @@ smart_weighting smart_weighting_from(std::string_view name) {
   term_weighting const documents = side(0), queries = side(4);
   similarity const metric = meant_by(name[2], letters_of_norm, "the norm", name);
   if (meant_by(name[6], letters_of_norm, "the norm", name) != metric)
-    throw usage_error(fmt::format(
-        "found the norms {} and {} in '{}', expected the same one twice: that of a query changes "
-        "no order",
-        name[2], name[6], name));
+    throw usage_error(
+        fmt::format("found the norms {} and {} in '{}', expected the same norm twice, because the "
+                    "norm of a query does not change the ranking",
+                    name[2], name[6], name));
   return {{.how = documents.how, .tf = documents.tf, .queries = queries}, metric};
 }
 
 std::string smart_name_of(weighting_options const& weights, similarity metric) {
-  if (weights.how == weighting::bm25) throw usage_error("bm25 has no name of SMART");
+  if (weights.how == weighting::bm25) throw usage_error("bm25 has no name in SMART's notation");
   auto const side = [&](term_weighting const& of) {
     return std::string{letter_of(of.tf, letters_of_tf), letter_of(of.how, letters_of_idf),
                        letter_of(metric, letters_of_norm)};

@@ -22,7 +22,7 @@ bool is_ascii_blank(char c) {
   return blanks.find(c) != blanks.npos;
 }
 
-/// Where the first byte beyond ASCII is, from `at` on; the text's size when there is none.
+/// Returns the offset of the first non-ASCII byte from `at` on, or the text's size.
 std::size_t find_beyond_ascii(std::string_view text, std::size_t at) {
   constexpr std::uint64_t high_bits = 0x8080808080808080;
   for (std::uint64_t eight = 0; text.size() - at >= sizeof eight; at += sizeof eight) {
@@ -33,10 +33,10 @@ std::size_t find_beyond_ascii(std::string_view text, std::size_t at) {
   return at;
 }
 
-/// Cuts a text at blanks, where no word goes on, and calls ascii(part) or other(part).
+/// Cuts a text at spaces, which end every word, and calls ascii(part) or other(part).
 template <class Ascii, class Other>
 void part_by_alphabet(std::string_view text, Ascii&& ascii, Other&& other) {
-  // Each part costs ICU a start, so that what lies between two is better off as a part of them.
+  // Each call of ICU has a cost, so a short ASCII part between two others is joined with them.
   constexpr std::size_t near = 64;
   // ICU counts in 32 bits, and a byte of Latin-1 becomes two.
   constexpr std::size_t longest = std::size_t{1} << 29;
@@ -62,10 +62,10 @@ void part_by_alphabet(std::string_view text, Ascii&& ascii, Other&& other) {
   }
 }
 
-/// The terms of words seen lately: most words of a text have been seen before.
+/// Caches the terms of recent words, because most words of a text are repetitions.
 class term_cache {
  public:
-  /// What make(word, term) says the term is; empty when the word is none.
+  /// Returns the term that make(word, term) computes; empty if the word has none.
   template <class Make>
   std::string_view term_of(std::string_view word, Make&& make) {
     slot& s = slots_[std::hash<std::string_view>{}(word) % size];

@@ -1,5 +1,5 @@
-// Fuzz target (core/fuzzing.cpp): any bytes have the terms that the plain analyzer finds. The first
-// byte picks the options.
+// Fuzz target (core/fuzzing.cpp): for any bytes, the analyzer finds the terms of the plain
+// analyzer. The first byte selects the options.
 
 #include "core/fuzzing.hpp"
 #include "knn/text/analyzer.hpp"
@@ -15,7 +15,7 @@ using namespace rulerank;
 using namespace rulerank::fuzzing;
 using namespace rulerank::knn;
 
-/// An analyzer that goes on from text to text, and what it is held against.
+/// An analyzer that is used for many texts, and its reference.
 struct candidate {
   analyzer_options options;
   analyzer fast{options};

@@ -1,5 +1,5 @@
 #pragma once
-// The analyzer written plainly, for tests and benches: ICU for every word, every stem anew.
+// A simple analyzer for tests and benches: uses ICU for every word, and stems every word again.
 
 #include "knn/text/word_rules.hpp"
 #include "knn/unicode.hpp"

@@ -28,7 +28,7 @@ terms analyzed(analyzer& a, std::string_view text) {
   return result;
 }
 
-/// The terms, from an analyzer that is found to agree with the plain one.
+/// Returns the terms of an analyzer, after comparing it with the plain one.
 terms analyzed(analyzer_options const& options, std::string_view text) {
   analyzer a(options);
   terms const result = analyzed(a, text);
@@ -152,7 +152,7 @@ TEST(analyzer, a_character_that_stands_for_words_becomes_words) {
 TEST(analyzer, bytes_that_are_no_utf8_are_latin_1) {
   EXPECT_EQ(analyzed(words, "caf\xe9 M\xfcller \xff"), (terms{"cafe", "muller", "y"}));
   EXPECT_EQ(analyzed(words, "caf\xe9\xc3\xa9"), terms{"cafee"});
-  // Cut short, overlong, surrogates, beyond the last code point.
+  // Truncated, overlong, surrogates, beyond the last code point.
   EXPECT_EQ(analyzed(words, "a \xc3"), (terms{"a", "a"}));
   EXPECT_EQ(analyzed(words, "\xc0\xaf"), terms{"a"});
   std::string buffer;
@@ -166,7 +166,7 @@ TEST(analyzer, bytes_that_are_no_utf8_are_latin_1) {
 
 TEST(stop_list, smart) {
   terms const list = stop_words("smart");
-  EXPECT_EQ(list.size(), 570U);  // 571 as published, where "would" stands twice
+  EXPECT_EQ(list.size(), 570U);  // 571 as published, where "would" occurs twice
   EXPECT_EQ(std::set<std::string>(list.begin(), list.end()).size(), 570U);
   EXPECT_EQ(list.front(), "a");
   EXPECT_EQ(list.back(), "zero");
@@ -184,7 +184,7 @@ TEST(stop_list, none_and_files) {
   EXPECT_EQ(analyzed(options, "\u00dcBER uber e.g. Don\u2019t l last the"), terms{"the"});
   options.fold = false;
   EXPECT_EQ(analyzed(options, "\u00dcber uber LAST last"), (terms{"uber", "LAST"}));
-  // The list's words are compared before they are stemmed.
+  // Words of the list are compared before stemming.
   options = {.stop_words = "file:" + path};
   write_file(path, "running\n");
   EXPECT_EQ(analyzed(options, "running runs"), terms{"run"});
@@ -202,11 +202,14 @@ TEST(stop_list, faults) {
     EXPECT_TRUE(what.starts_with(path)) << what;
     return what.substr(std::min(what.size(), path.size()));
   };
-  EXPECT_EQ(said("a\n\n b c\n"), ":3:2: found \"b c\", which is 2 words, expected one a line");
-  EXPECT_EQ(said("and/or"), ":1:1: found \"and/or\", which is 2 words, expected one a line");
-  EXPECT_EQ(said("a\n--\n"), ":2:1: found \"--\", which is 0 words, expected one a line");
-  EXPECT_EQ(said(""), ":1:1: found no words, expected one a line");
-  EXPECT_EQ(said("# a\n\n"), ":1:1: found no words, expected one a line");
+  EXPECT_EQ(said("a\n\n b c\n"),
+            ":3:2: found \"b c\", which is 2 words, expected one word on each line");
+  EXPECT_EQ(said("and/or"),
+            ":1:1: found \"and/or\", which is 2 words, expected one word on each line");
+  EXPECT_EQ(said("a\n--\n"),
+            ":2:1: found \"--\", which is 0 words, expected one word on each line");
+  EXPECT_EQ(said(""), ":1:1: found no words, expected one word on each line");
+  EXPECT_EQ(said("# a\n\n"), ":1:1: found no words, expected one word on each line");
   EXPECT_EQ(complaint<error>({.stop_words = "file:" + path + "/none"}),
             path + "/none: cannot be read: Not a directory");
 }
@@ -223,7 +226,7 @@ TEST(stems, of_languages) {
   EXPECT_EQ(analyzed({.stop_words = "none", .stemmer = "russian"},
                      "\u043d\u043e\u0432\u044b\u0439 \u041d\u041e\u0412\u0410\u042f"),
             (terms{"\u043d\u043e\u0432", "\u043d\u043e\u0432"}));
-  // A stem may hold accents that its word had not.
+  // A stem may contain accents that its word lacks.
   EXPECT_EQ(analyzed({.stop_words = "none", .stemmer = "turkish"}, "aaronc aboard"),
             (terms{"aaronc", "aboard\u0131"}));
 }
@@ -259,7 +262,9 @@ TEST(limits, are_code_points_of_the_folded_word) {
             terms{std::string(64, 'x')});
   EXPECT_EQ(analyzed(words, std::string(10 << 20, 'x') + " y"), terms{"y"});
   options.min_length = 5;
-  EXPECT_EQ(complaint<usage_error>(options), "found words of 5 to 4 code points, expected a range");
+  EXPECT_EQ(complaint<usage_error>(options),
+            "found words of 5 to 4 code points, expected a least length that does not exceed the "
+            "largest");
 }
 
 TEST(limits, numbers_are_words_without_a_letter) {
@@ -303,7 +308,7 @@ TEST(agreement, of_ascii_words_with_icu) {
   }
 }
 
-// Long because of the table of what texts are drawn from.
+// Long because of the table of pieces for random texts.
 TEST(agreement, of_drawn_texts) {
   std::vector<std::string> const pieces{"a",
                                         "B",

@@ -6,22 +6,22 @@
 
 namespace rulerank::inline v0::knn {
 
-/// What a character of ASCII is to the word boundaries of UAX 29.
+/// The classes of ASCII characters in the word boundaries of UAX 29.
 enum ascii_kind : std::uint8_t {
   ascii_other = 0,
-  ascii_letter = 1,           ///< ALetter, which the @ may be too
+  ascii_letter = 1,           ///< ALetter, which may include @
   ascii_digit = 2,            ///< Numeric
   ascii_joiner = 4,           ///< ExtendNumLet: _
   ascii_between_letters = 8,  ///< MidLetter, MidNumLet, Single_Quote
   ascii_between_digits = 16,  ///< MidNum, MidNumLet, Single_Quote
-  ascii_alphabetic = 32,      ///< a letter indeed
+  ascii_alphabetic = 32,      ///< a letter of the alphabet
 };
 
-/// The kinds of the 128 characters, asked of ICU, whose versions differ in : and @.
+/// Returns the classes of the 128 characters from ICU; versions of ICU differ in : and @.
 std::array<std::uint8_t, 128> const& ascii_kinds();
 
-/// Calls take(word, has_letter) for the words of a text in ASCII: the same as `word_breaker`'s,
-/// an order of magnitude faster.
+/// Calls take(word, has_letter) for each word of an ASCII text. The words are those of
+/// `word_breaker`, found an order of magnitude faster.
 template <class Take>
 void split_ascii(std::string_view text, Take&& take) {
   auto const& kinds = ascii_kinds();
@@ -40,7 +40,8 @@ void split_ascii(std::string_view text, Take&& take) {
     for (; at < text.size(); ++at) {
       unsigned here = kind(at);
       if (!(here & part)) {
-        // WB6, WB7, WB11, WB12: it parts no two letters, or no two digits.
+        // WB6, WB7, WB11, WB12: the character is inside a word only between two letters or two
+        // digits.
         if (at + 1 == text.size()) break;
         unsigned const after = kind(at + 1);
         bool const inside = (here & ascii_between_letters && last & after & ascii_letter) ||

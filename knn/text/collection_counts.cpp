@@ -16,7 +16,7 @@ namespace rulerank::inline v0::knn {
 
 namespace {
 
-/// A column as a term, see text_index.
+/// Returns a column as a term; see text_index.
 std::string term_of(std::uint32_t column) {
   return {static_cast<char>(column >> 24), static_cast<char>(column >> 16),
           static_cast<char>(column >> 8), static_cast<char>(column)};
@@ -29,8 +29,8 @@ counted_document values_of(std::span<datasets::feature_value const> vector) {
   return counted;
 }
 
-/// Calls take(term) for the terms of a text; the words that they come of are added to `seen`
-/// unless it is null.
+/// Calls take(term) for the terms of a text; adds the words that they come from to `seen` unless it
+/// is null.
 template <class Take>
 void for_each_term(analyzer& words, std::string_view text, std::vector<std::string>* seen,
                    Take const& take) {
@@ -63,7 +63,7 @@ counted_document count_terms(analyzer& words, datasets::text_document const& doc
   return counted;
 }
 
-/// The same, and for each field with a name. Fields of one name are one field.
+/// Counts also the terms of each named field. Fields with the same name are one field.
 counted_document count_terms_of_fields(analyzer& words, datasets::text_document const& document,
                                        bool with_words) {
   constexpr std::size_t without_name = std::numeric_limits<std::size_t>::max();
@@ -96,7 +96,7 @@ counted_document count_terms_of_fields(analyzer& words, datasets::text_document 
   return counted;
 }
 
-/// A process's share of the documents, which are read to be counted.
+/// Returns this process's share of the documents, which are read to count them.
 index_range documents_of(context const& ctx, process_group const& group, std::string const& path,
                          text_index_options const& options) {
   datasets::text_options reading = options.reading;
@@ -107,9 +107,9 @@ index_range documents_of(context const& ctx, process_group const& group, std::st
   return own_range(group, documents);
 }
 
-/// Whether ids of different processes may be equal: their hashes are.
+/// Returns whether ids of different processes may be equal, because their hashes are.
 bool have_equal_ids(process_group const& group, string_store const& ids) {
-  constexpr std::size_t rounds = 16;  // hashes of a part of the ids are in memory at once
+  constexpr std::size_t rounds = 16;  // a sixteenth of the hashes is in memory at a time
   for (std::size_t round = 0; round < rounds; ++round) {
     std::vector<std::uint64_t> mine;
     for (std::size_t i = 0; i < ids.size(); ++i) {
@@ -124,14 +124,13 @@ bool have_equal_ids(process_group const& group, string_store const& ids) {
   return false;
 }
 
-/// Whether any process has documents.
+/// Returns whether any process has documents.
 bool has_documents(process_group const& group, collection_counts const& counts) {
   auto const all = gather_values(group, counts.documents());
   return std::ranges::any_of(all, [](std::size_t documents) { return documents > 0; });
 }
 
-/// Calls take(documents) for groups of the documents of a collection that are in the range, in
-/// order.
+/// Calls take(documents) in order for groups of the documents in the range.
 void read_in_groups(context const& ctx, collection_source const& collection,
                     text_index_options const& options, index_range range,
                     std::function<void(std::span<datasets::text_document const>)> const& take) {
@@ -201,7 +200,7 @@ sparse_matrix& collection_counts::counts_of_field(std::string_view name) {
 
 void collection_counts::add(datasets::text_document const& document, counted_document& counted) {
   if (documents() >= std::numeric_limits<std::uint32_t>::max() - 2)
-    throw usage_error("more documents than 32 bits number");
+    throw usage_error("found more documents than 32 bits can number");
   std::size_t const before = documents();
   ids.push(document.id);
   auto const [label, is_new] =
@@ -226,7 +225,7 @@ void collection_counts::add(datasets::text_document const& document, counted_doc
   for (std::string& word : counted.words) ++documents_of[std::move(word)];
   for (counted_document::field const& field : counted.fields) {
     sparse_matrix& counts = counts_of_field(field.name);
-    // Empty rows for the documents since the last one that has the field.
+    // Adds empty rows for the documents since the last one with this field.
     counts.begin.resize(before + 1, counts.begin.back());
     for (auto const& [term, count] : field.counts) {
       counts.term.push_back(row_[term].term);
@@ -289,7 +288,7 @@ void collection_counts::add_others(process_group const& group) {
     }
   }
   if (others->documents >= std::numeric_limits<std::uint32_t>::max() - 2)
-    throw usage_error("more documents than 32 bits number");
+    throw usage_error("found more documents than 32 bits can number");
 }
 
 void count_collection(context const& ctx, collection_source const& collection,
@@ -317,7 +316,8 @@ void count_collection(context const& ctx, collection_source const& collection,
                  });
   counts.finish();
   if (group != nullptr) {
-    // What one process finds fault with, all find once they read all: an id twice, no documents.
+    // A fault that involves several processes (a duplicate id, no documents) is reported by reading
+    // everything on each of them.
     if (reading.reading.lines &&
         (have_equal_ids(*group, counts.ids) || !has_documents(*group, counts)))
       documents_of(ctx, *group, collection.name, options);
@@ -328,9 +328,11 @@ void count_collection(context const& ctx, collection_source const& collection,
 }
 
 void throw_reserved_field(std::string const& collection) {
-  throw error({collection, 1, 1},
-              fmt::format("a field is named '{}', which is the name of all fields together",
-                          whole_document));
+  throw error(
+      {collection, 1, 1},
+      fmt::format(
+          "found a field named '{}', which is the name of all fields together; rename the field",
+          whole_document));
 }
 
 }  // namespace rulerank::knn

@@ -31,14 +31,14 @@ using rulerank::testing_tools::says;
 
 constexpr std::size_t sizes[] = {1, 2, 3, 5, 16};
 
-/// Of each of the threads that do as processes do.
+/// The context of each thread that acts as a process.
 context one_thread() {
   context ctx;
   ctx.threads = 1;
   return ctx;
 }
 
-/// Rows of few different values, so that many are equally near.
+/// Rows of few distinct values, so that many are equally near.
 datasets::vectors drawn(std::size_t rows, std::size_t dimensions, unsigned seed) {
   std::mt19937 draw(seed);
   std::vector<float> values(rows * dimensions);
@@ -91,7 +91,7 @@ TEST(CollectionSplit, DenseRowsInPartsAreFoundAsInOne) {
 }
 
 TEST(CollectionSplit, SumsWhoseRootsAreEqualKeepTheirOrder) {
-  // Under l2 the first row is farther by a unit in the last place, which the root rounds off.
+  // Under l2, the first row is farther by a unit in the last place, which the root rounds off.
   datasets::vectors const rows(std::vector<float>{1, 0x1p-26F, 1, 0}, 2);
   datasets::vectors const query(std::vector<float>{0, 0}, 2);
   auto const expected = knn::dense_index({}, rows).search({}, query, 2);
@@ -148,7 +148,7 @@ TEST(CollectionSplit, NamesComeFromWhoHasThem) {
   });
 }
 
-/// Documents that have `all` in common, two that share nothing, and an empty one.
+/// Documents with a common word, two without it, and an empty one.
 std::string documents(std::size_t count, unsigned seed) {
   std::mt19937 draw(seed);
   std::string lines;
@@ -218,7 +218,7 @@ TEST(CollectionSplit, ErrorsOfDocumentsInPartsNameTheLinesOfTheFile) {
         message_of([&] { knn::text_index::build(one_thread(), path, {}); });
     EXPECT_NE(expected, "OK");
     for (std::size_t const size : {2, 3, 7}) {
-      // A process whose part is good waits for the others in vain: each throws, or all do.
+      // A process with a good part cannot go on without the others: all throw.
       EXPECT_EQ(message_of([&] {
                   testing_tools::run_processes(
                       static_cast<int>(size), [&](process_group const& group) {
@@ -276,7 +276,7 @@ TEST(CollectionSplit, APartOfATextIndexIsNoIndex) {
 
 class IndexParts : public ::testing::Test {
  protected:
-  /// Writes parts of so many rows each, in so many processes.
+  /// Writes parts with this many rows each, in several processes.
   void write(std::string const& name, std::size_t processes, unsigned seed) const {
     auto const rows = drawn(20, 3, seed);
     testing_tools::run_processes(static_cast<int>(processes), [&](process_group const& group) {
@@ -340,7 +340,7 @@ TEST_F(IndexParts, OthersAreRefusedByName) {
   write("other", 3, 2);
   std::filesystem::copy_file(at("other.part1"), at("index.part1"),
                              std::filesystem::copy_options::overwrite_existing);
-  expect_error("index.part1:1:1: found another file", "index");
+  expect_error("index.part1:1:1: this part of the index was not written", "index");
   std::filesystem::remove(at("index.part1"));
   expect_error("index.part1: cannot be read", "index");
   write("index", 3, 1);

@@ -63,7 +63,7 @@ void count_spill::write_out() {
 void count_spill::read(std::function<void(std::span<term_count const>)> const& take) {
   constexpr std::size_t window = std::size_t{1} << 20;
   std::vector<term_count> buffer;
-  std::size_t used = 0;  // of the buffer
+  std::size_t used = 0;  // entries of the buffer
   std::uint64_t read_so_far = 0;
   for (std::size_t row = 0; row < sizes_.size(); ++row) {
     std::size_t const n = sizes_[row];

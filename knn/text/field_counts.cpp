@@ -12,7 +12,7 @@ namespace rulerank::inline v0::knn {
 
 namespace {
 
-/// The fields of a collection as they are found.
+/// Collects the fields of a collection.
 class fields_found {
  public:
   fields_found(context const& ctx, text_index const& index, std::string const& collection)
@@ -41,7 +41,7 @@ class fields_found {
       return counts;
     };
     for (field_counts& of : fields_) {
-      // Empty rows for the documents before the first one that has the field.
+      // Adds empty rows for the documents before the first one with this field.
       of.counts.begin.resize(first_ - documents.size() + 1, of.counts.begin.back());
       sparse_matrix const counts = count(of.name);
       for (std::size_t d = 0; d < documents.size(); ++d) {
@@ -79,7 +79,7 @@ class fields_found {
       fields_.push_back({name, {}});
   }
 
-  /// Of the fields of that name, whose texts it takes.
+  /// Counts the fields with this name, and moves their texts.
   sparse_matrix counts_of(std::string const& name,
                           std::vector<datasets::text_document>& documents) {
     std::vector<datasets::text_document> parts(documents.size());
@@ -92,7 +92,7 @@ class fields_found {
   context const& ctx_;
   text_index const& index_;
   std::string const& collection_;
-  std::size_t first_ = 0;  // documents before the ones that `add` is called with
+  std::size_t first_ = 0;  // documents before those of the current `add`
   std::vector<field_counts> fields_;
   field_counts whole_;
 };

@@ -69,7 +69,7 @@ TEST(field_counts, by_hand) {
   }
 }
 
-// More documents than are read at a time, a field that comes late, formats without fields.
+// More documents than are read at a time, a field that appears late, formats without fields.
 TEST(field_counts, of_many_documents) {
   temporary_folder const folder;
   std::string text, plain;
@@ -95,7 +95,7 @@ TEST(field_counts, of_many_documents) {
   EXPECT_EQ(row(of_lines, one[0].counts, 7), "w0:1 w1:1 ");
 }
 
-// One pass over a collection finds what two find: the same index, the same counts.
+// One pass over a collection has the same results as two: the same index, the same counts.
 TEST(field_counts, in_one_pass) {
   temporary_folder const folder;
   random_engine draw(21);

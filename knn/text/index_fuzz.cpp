@@ -1,7 +1,7 @@
-// Fuzz target (core/fuzzing.cpp): an index is opened or refused with a place, whatever its header
-// says and its sections hold, and one that is opened can be searched. The input's first byte says
-// which of the two the other bytes are, beside what a good index has for the other; the checksums
-// are made right, so that what stands behind them is tried.
+// Fuzz target (core/fuzzing.cpp): an index is opened or rejected with a position, whatever its
+// header and its sections contain, and an opened index can be searched. The first byte of the input
+// selects whether the other bytes replace the header or the sections of a good index. Checksums are
+// corrected, so that the code after their check is tested.
 
 #include "core/error.hpp"
 #include "core/fuzzing.hpp"
@@ -46,7 +46,7 @@ std::string built(text_index_options const& options, std::string_view collection
 /// The parts of an index.
 struct index_parts {
   index_layout layout;
-  std::string sections;  ///< without what fills up between them
+  std::string sections;  ///< without padding between them
   nlohmann::ordered_json header;
 
   explicit index_parts(std::string good) : layout({}) {
@@ -61,7 +61,7 @@ struct index_parts {
       if (key != "sections") header[key] = value;
   }
 
-  /// The file of sections, as far as they are given; its last part is left for the header.
+  /// Returns a file of sections, as far as they are given, with space for the header at its end.
   std::string with_sections(std::string_view given) const {
     std::string file(layout.end(), '\0');
     std::string_view of_good = sections;

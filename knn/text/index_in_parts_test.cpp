@@ -23,7 +23,7 @@ using testing_tools::temporary_folder;
 
 constexpr int processes = 3;
 
-/// Rows of few different values, so that many are equally near.
+/// Rows of few distinct values, so that many are equally near.
 datasets::vectors random_rows(std::size_t rows, std::size_t dimensions, unsigned seed) {
   std::mt19937 draw(seed);
   std::vector<float> values(rows * dimensions);
@@ -40,7 +40,7 @@ std::vector<std::string> random_words(std::size_t count, unsigned seed) {
   return words;
 }
 
-/// What one process of several has, without threads.
+/// The context of one of several processes, without threads.
 context process_of(process_group const& group) {
   context ctx;
   ctx.threads = 1;
@@ -62,7 +62,7 @@ void expect_same(rows_in_range const& found, rows_in_range const& expected) {
   EXPECT_EQ(found.value, expected.value);
 }
 
-/// Keeps what its process sends.
+/// Records what its process sends.
 struct overheard_group final : process_group {
   explicit overheard_group(process_group const& to) : group(to) {}
   int rank() const noexcept override { return group.rank(); }
@@ -228,7 +228,7 @@ TEST(IndexInParts, DocumentsAreFoundAsInOneIndex) {
   sparse_matrix const weights = whole.queries({}, queries);
   for (similarity const metric : {similarity::inner_product, similarity::cosine}) {
     sparse_searcher const searcher({}, whole.index(), {metric});
-    for (std::size_t const k : {25U, 1U, 61U, 62U, 1U})  // the parts are made ready once
+    for (std::size_t const k : {25U, 1U, 61U, 62U, 1U})  // the parts are prepared once
       for (bool const pad : {false, true})
         expect_same(search_all({},
                                text_search(parts, parts.searchers({}, {metric}), queries, "queries",
@@ -258,7 +258,7 @@ TEST(text_collection, keeps_the_searchers_of_the_last_options) {
   EXPECT_THROW(collection.searchers({}, {similarity::l2}), usage_error);
   auto const again = collection.searchers({}, by_cosine);
   EXPECT_NE(again, first);
-  for (auto const& searchers : {first, again})  // each serves as long as it is held
+  for (auto const& searchers : {first, again})  // each is valid as long as it is held
     EXPECT_EQ(text_search(collection, searchers, documents, "queries").nearest({}, {0, 2}, 1).id,
               (std::vector<std::uint32_t>{0, 1}));
 }

@@ -15,8 +15,8 @@ constexpr section_kind kind_of_version(std::size_t version, std::size_t sections
   return {"rulerank text index", version, "rulerank search text --index",
           std::span(names).first(sections)};
 }
-/// Without a dictionary a file has the sections, and the version, that it had before there were
-/// any. Versions of their own keep parts from being read as indexes of whole collections.
+/// Files without a dictionary keep the sections and the version from before dictionaries existed.
+/// Parts have their own versions, so that they are not read as indexes of whole collections.
 constexpr std::array kinds{
     kind_of_version(2, static_cast<std::size_t>(section::words)), kind_of_version(3, names.size()),
     kind_of_version(4, static_cast<std::size_t>(section::words)), kind_of_version(5, names.size())};
@@ -64,11 +64,12 @@ void finish_index(std::span<std::byte> file, index_layout const& layout, std::st
 
 namespace {
 
-/// Throws `error` where a header's version and what it says of parts differ.
+/// Throws `error` if the version in the header contradicts its entries about parts.
 read_index with_fitting_version(read_index read, std::string const& name) {
   bool const of_parts = read.header.at("version").get<std::size_t>() >= kinds[2].version;
   if (of_parts != read.is_part())
-    throw error({name, 1, 1}, "the header of this index is not right: its version is another's");
+    throw error({name, 1, 1},
+                "the header of this index is invalid: its version is that of a different format");
   return read;
 }
 

@@ -13,7 +13,7 @@
 
 #include <nlohmann/json.hpp>
 
-// The sections of a text index's file (core/section_file.hpp).
+// The sections of a text index file (core/section_file.hpp).
 namespace rulerank::inline v0::knn {
 
 enum class section : std::size_t {
@@ -32,34 +32,34 @@ enum class section : std::size_t {
   list_begin,
   list_document,
   list_weight,
-  words,  ///< these three: of a dictionary, which an index may have
+  words,  ///< this and the next two: of an optional dictionary
   word_begin,
   word_documents,
   count
 };
 
-/// How much there is of what an index holds.
+/// The sizes of an index.
 struct index_counts {
   std::size_t documents = 0;
   std::size_t terms = 0;
   std::size_t postings = 0;
-  std::size_t labels = 0;  ///< different ones
+  std::size_t labels = 0;  ///< distinct labels
   std::size_t term_bytes = 0, id_bytes = 0, label_bytes = 0;
-  std::optional<std::size_t> words;  ///< of a dictionary
+  std::optional<std::size_t> words;  ///< in the dictionary, if there is one
   std::size_t word_bytes = 0;
 };
 
-/// Where the sections lie, from their sizes in bytes.
+/// The places of the sections, from their sizes in bytes.
 class index_layout {
  public:
   using sizes = std::array<std::size_t, static_cast<std::size_t>(section::count)>;
-  /// `dictionary`: whether there is one. `part`: of an index that is one of several.
+  /// `part`: the index is one of several.
   explicit index_layout(sizes const& bytes, bool dictionary = false, bool part = false)
       : sections_(bytes), dictionary_(dictionary), part_(part) {}
   bool is_part() const noexcept { return part_; }
   bool has_dictionary() const noexcept { return dictionary_; }
   section_layout const& sections() const noexcept { return sections_; }
-  /// Where the last section ends, rounded up: the header begins there.
+  /// The end of the last section, rounded up, where the header begins.
   std::size_t end() const noexcept { return sections_.end(); }
   std::span<std::byte> of(std::span<std::byte> file, section s) const {
     return sections_.of(file, static_cast<std::size_t>(s));
@@ -76,16 +76,16 @@ class index_layout {
   bool part_;
 };
 
-/// The sizes of the sections of an index.
+/// Returns the sizes in bytes of the sections of an index.
 index_layout::sizes sizes_of(index_counts const& of);
 
-/// The header of sections that are filled: `what`, and where they lie and their checksums.
+/// Returns the header of filled sections: `what`, and the sections' places and checksums.
 std::string index_header(context const& ctx, index_layout const& layout,
                          std::span<std::byte> sections, nlohmann::ordered_json const& what);
-/// Writes the prefix before the sections and the header behind them. `file`: all of it.
+/// Writes the prefix before the sections and the header after them. `file`: all bytes of the file.
 void finish_index(std::span<std::byte> file, index_layout const& layout, std::string_view header);
 
-/// An index that was checked: its header and its sections.
+/// A checked index: its header and its sections.
 struct read_index : read_sections {
   bool has_dictionary() const noexcept {
     return sections.size() > static_cast<std::size_t>(section::words);

@@ -30,7 +30,7 @@ term_weighting term_weighting_from(nlohmann::json const& json) {
 similarity metric_from(std::string_view name) {
   for (named_similarity const& one : similarities())
     if (one.name == name && one.which != similarity::l2) return one.which;
-  throw usage_error(fmt::format("found metric '{}', expected that of an index", name));
+  throw usage_error(fmt::format("found metric '{}', expected the metric of the index", name));
 }
 
 nlohmann::ordered_json to_json(weighting_options const& options) {
@@ -59,14 +59,14 @@ weighting_options weighting_options_from(nlohmann::json const& json) {
 void check(text_index_options const& options) {
   if (!(options.max_share > 0 && options.max_share <= 1))
     throw usage_error(
-        fmt::format("the largest share of documents that have a term: found {}, "
-                    "expected above 0 and at most 1",
+        fmt::format("max share (the largest share of documents with a term): found {}, expected a "
+                    "number above 0 and at most 1",
                     options.max_share));
   if (holds_vectors(options) && options.weighting.how == weighting::bm25)
-    throw usage_error("found weighting 'bm25' of vectors, expected none, tf-idf");
+    throw usage_error("found weighting 'bm25' for vectors, expected none or tf-idf");
   if (holds_vectors(options) && uses_log(options.weighting))
     throw usage_error(
-        "found tf 'log' of vectors, whose values are no counts, expected raw, binary");
+        "found tf 'log' for vectors, whose values are not counts, expected raw or binary");
   if (holds_vectors(options) && options.dictionary)
     throw usage_error("found vectors, expected documents of words for a dictionary");
   check(options.weighting);
@@ -112,9 +112,9 @@ text_index_options options_from(nlohmann::json const& json) {
   options.max_share = json.at("max_share").get<double>();
   if (json.value("vectors", false)) options.format = datasets::text_format::svmlight;
   options.dictionary = json.contains("words");
-  // An index has the words of a stop list themselves.
+  // An index stores the words of a stop list.
   if (options.analyzer.stop_words.starts_with("file:"))
-    throw usage_error("found a stop list in a file, expected its words");
+    throw usage_error("found the path of a stop list, expected its words");
   check(options);
   return options;
 }

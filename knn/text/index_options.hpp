@@ -1,5 +1,5 @@
 #pragma once
-// The options of a text index as the header of its file keeps them.
+// The options of a text index, as stored in the header of its file.
 
 #include "knn/text/text_index.hpp"
 
@@ -10,14 +10,14 @@
 
 namespace rulerank::inline v0::knn {
 
-/// Throws `usage_error` for options that make no sense.
+/// Throws `usage_error` for contradictory options.
 void check(text_index_options const& options);
 
-/// With the words of a stop list that lies in a file: it is read once, and an index keeps it.
+/// Replaces a stop list in a file by its words, so that the index keeps them.
 text_index_options with_stop_words(text_index_options options);
 
 nlohmann::ordered_json to_json(text_index_options const& options);
-/// Of what `to_json` wrote. Throws `usage_error` or a JSON exception for anything else.
+/// Inverts `to_json`. Throws `usage_error` or a JSON exception for anything else.
 text_index_options options_from(nlohmann::json const& json);
 
 }  // namespace rulerank::knn

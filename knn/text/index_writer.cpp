@@ -24,7 +24,7 @@ namespace rulerank::inline v0::knn {
 
 namespace {
 
-/// Turns the counts of a collection into the sections of an index.
+/// Converts the counts of a collection to the sections of an index.
 class index_writer {
  public:
   index_writer(context const& ctx, std::string const& path, text_index_options const& options,
@@ -52,7 +52,7 @@ class index_writer {
                         .word_bytes = words_.bytes.size()};
     if (options_.dictionary) counts.words = words_.size();
     layout_.emplace(sizes_of(counts), options_.dictionary, counted_.others.has_value());
-    // What the header may take, whatever its checksums will be.
+    // An upper bound for the header with its checksums.
     header_size_ = round_up(what_.dump().size() + 4096, alignment);
   }
 
@@ -78,8 +78,8 @@ class index_writer {
     finish_index(to, *layout_, header);
   }
 
-  /// The counts of the fields and, last, of the whole documents, by the terms' numbers in the
-  /// index.
+  /// Returns the counts of the fields and, last, of the whole documents, with the terms' numbers in
+  /// the index.
   std::vector<field_counts> fields() {
     field_counts whole{std::string(whole_document), {}};
     for_counted_rows([&](sparse_matrix const& counts) {
@@ -101,7 +101,7 @@ class index_writer {
  private:
   static constexpr std::uint32_t dropped = std::numeric_limits<std::uint32_t>::max();
 
-  /// Gives the terms that stay their numbers, by their bytes.
+  /// Numbers the remaining terms in byte order.
   void number_terms() {
     std::size_t const documents = counted_.documents_of_all();
     std::vector<std::string_view> text_of(counted_.number_of.size());
@@ -109,7 +109,7 @@ class index_writer {
     std::vector<std::uint32_t> kept;
     for (std::uint32_t t = 0; t < text_of.size(); ++t) {
       std::uint32_t const df = counted_.document_frequency[t];
-      // 29 of 100 are 0.29, though 0.29 times 100 is below 29.
+      // 29 of 100 are 0.29, although 0.29 times 100 is below 29.
       if (df >= options_.min_documents && df / static_cast<double>(documents) <= options_.max_share)
         kept.push_back(t);
     }
@@ -129,7 +129,7 @@ class index_writer {
         documents == 0 || holds_vectors(options_) ? 0 : words / static_cast<double>(documents);
   }
 
-  /// Words of one document are mostly mistakes of its own.
+  /// Words of a single document are mostly its own spelling mistakes.
   void list_words() {
     std::vector<std::string_view> kept;
     for (auto const& [word, documents] : counted_.documents_of)
@@ -141,7 +141,8 @@ class index_writer {
     }
   }
 
-  /// Appends a row of counts to a matrix, with the numbers of the terms that stay. `row`: scratch.
+  /// Appends a row of counts to a matrix, with the numbers of the remaining terms. `row`: scratch
+  /// memory.
   void append_numbered(std::span<term_count const> of, std::vector<term_count>& row,
                        sparse_matrix& to) const {
     row.clear();
@@ -188,7 +189,7 @@ class index_writer {
     });
     flush();
   }
-  /// The same for the documents' weights.
+  /// Does this for the documents' weights.
   template <class Take>
   void for_weighed_rows(Take&& take) {
     for_counted_rows([&](sparse_matrix const& counts) {
@@ -196,20 +197,20 @@ class index_writer {
     });
   }
 
-  /// Of vectors: values may be so small that they weigh nothing, or too large.
+  /// For vectors: values may be so small that their weight is 0, or too large.
   std::uint64_t checked_postings() {
     std::uint64_t postings = 0;
     for_weighed_rows([&](sparse_matrix const& weighed) {
       for (double const w : weighed.weight)
         if (std::abs(w) > largest_weight)
           throw error({datasets::display_name(path_), 0, 0},
-                      fmt::format("found a value that tf-idf makes {}, expected at most {}", w,
+                      fmt::format("found a value whose tf-idf weight is {}, expected at most {}", w,
                                   largest_weight));
       postings += weighed.term.size();
     });
     return postings;
   }
-  /// Of words: a term of all documents weighs nothing under tf-idf.
+  /// For words: a term of all documents has weight 0 under tf-idf.
   std::uint64_t postings_left() const {
     std::uint64_t postings = 0;
     std::vector<std::uint32_t> const& of_all = statistics_.document_frequency;
@@ -226,7 +227,7 @@ class index_writer {
       std::memcpy(layout_->of(to, s).data(), values.data(), values.size() * sizeof(values.front()));
   }
 
-  /// Rows, norms and posting lists.
+  /// Writes rows, norms and posting lists.
   void write_rows(std::span<std::byte> to) {
     auto const row_begin = layout_->of<std::uint64_t>(to, section::row_begin);
     auto const row_term = layout_->of<std::uint32_t>(to, section::row_term);
@@ -254,9 +255,9 @@ class index_writer {
   std::string const& path_;
   text_index_options const& options_;
   collection_counts& counted_;
-  std::vector<std::uint32_t> number_;  // [terms in the order of the collection], or `dropped`
+  std::vector<std::uint32_t> number_;  // [terms in order of occurrence], or `dropped`
   term_statistics statistics_;
-  std::vector<std::uint32_t> documents_here_;  // of a part: [terms] of its documents
+  std::vector<std::uint32_t> documents_here_;  // for a part: [terms] number of its documents
   string_store terms_, words_;
   std::vector<std::uint32_t> word_documents_;
   nlohmann::ordered_json what_;
@@ -272,7 +273,7 @@ built_index build_index(context const& ctx, collection_source const& collection,
   text_index_options const options = with_stop_words(given);
   check(options);
   if (settings.fields && holds_vectors(options))
-    throw usage_error("found vectors, expected documents, which have fields");
+    throw usage_error("found vectors, expected documents with fields");
   if (settings.group != nullptr && holds_vectors(options))
     throw usage_error("found vectors, expected documents of words for an index in parts");
   using clock = std::chrono::steady_clock;

@@ -1,7 +1,7 @@
 // The stop list of the SMART system (Salton and Buckley, Cornell University), as printed in
 // appendix 11 of Lewis, Yang, Rose and Li: RCV1: A New Benchmark Collection for Text Categorization
-// Research, Journal of Machine Learning Research 5, 2004. Of its 571 entries one stands there
-// twice, "would".
+// Research, Journal of Machine Learning Research 5, 2004. One of its 571 entries, "would", occurs
+// twice.
 
 #include "knn/text/stop_words.hpp"
 

@@ -19,7 +19,7 @@ namespace rulerank::inline v0::knn {
 namespace {
 
 constexpr std::size_t shortest_word = 4;   // code points
-constexpr std::size_t two_edits_from = 8;  // likewise
+constexpr std::size_t two_edits_from = 8;  // code points
 constexpr std::size_t longest_text = std::size_t{1} << 29;
 
 /// A word of a text that the dictionary lacks.
@@ -38,18 +38,18 @@ bool has_digit(std::string_view utf8) {
   return false;
 }
 
-/// Finds the words of texts that are to be replaced, whatever by.
+/// Finds the words of texts that need a replacement.
 class word_finder {
  public:
   explicit word_finder(text_index const& index)
       : rules_(index.options().analyzer), dictionary_(*index.dictionary()) {}
 
-  /// Of a well-formed text.
+  /// Requires well-formed text.
   template <class Take>
   void find(std::string_view text, Take&& take) {
     breaker_.split(text, [&](std::string_view word, bool has_letter) {
       rules_.fold(word, folded_);
-      // A character that folds to several words is none that a letter was mistaken in.
+      // A character that folds to several words cannot result from a mistaken letter.
       if (folded_.find(' ') != folded_.npos || !wants_replacement(has_letter)) return;
       take(static_cast<std::size_t>(word.data() - text.data()), word.size(), folded_);
     });
@@ -78,7 +78,7 @@ struct near_word {
 
 near_word best_of(word_list const& dictionary, std::span<std::uint32_t const> words,
                   std::span<double const> distances) {
-  // Words are numbered in the order of their code points.
+  // Words are numbered in code point order.
   auto const key = [&](std::size_t i) {
     return std::tuple(distances[i], -static_cast<double>(dictionary.documents[words[i]]), words[i]);
   };
@@ -88,7 +88,7 @@ near_word best_of(word_list const& dictionary, std::span<std::uint32_t const> wo
   return {words[best], static_cast<std::uint32_t>(distances[best])};
 }
 
-/// What stands for each word; a word that nothing is near to is left out.
+/// The replacement of each word; words without a near word are absent.
 using replacements = std::unordered_map<std::string, near_word>;
 
 void look_up(context const& ctx, word_list const& dictionary, metric_index const& near,
@@ -117,7 +117,8 @@ replacements replacements_for(context const& ctx, word_list const& dictionary,
 
 std::shared_ptr<word_space const> words_of(text_index const& index) {
   if (!index.dictionary())
-    throw usage_error("found an index without a dictionary, expected one that was made with it");
+    throw usage_error(
+        "found an index without a dictionary, expected an index that was made with one");
   string_table const& table = index.dictionary()->words;
   std::vector<std::string> words;
   words.reserve(table.size());
@@ -140,7 +141,7 @@ std::vector<spelling_change> spelling_corrector::correct(
     for (std::size_t f = 0; f < documents[d].fields.size(); ++f) {
       std::string const& text = documents[d].fields[f].text;
       if (text.size() >= longest_text)
-        throw usage_error("found a query of 512 MB, expected a shorter one to correct");
+        throw usage_error("found a query of 512 MB or more, expected a shorter query to correct");
       finder.find(well_formed(text, buffer),
                   [&](std::size_t begin, std::size_t size, std::string const& folded) {
                     unknown.push_back({d, f, begin, size, folded});
@@ -152,7 +153,7 @@ std::vector<spelling_change> spelling_corrector::correct(
     if (auto const at = found.find(one.folded); at != found.end())
       changes.push_back({one.document, one.folded, std::string(dictionary.words[at->second.word]),
                          at->second.distance, dictionary.documents[at->second.word]});
-  // From the back, so that the places before stay where they are.
+  // From the end, so that earlier positions remain valid.
   std::pair<std::size_t, std::size_t> repaired{documents.size(), 0};
   for (auto one = unknown.rbegin(); one != unknown.rend(); ++one) {
     auto const at = found.find(one->folded);

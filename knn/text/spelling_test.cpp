@@ -61,7 +61,7 @@ TEST(spelling, dictionary_is_of_words_of_two_documents) {
   std::vector<std::string> words;
   for (std::size_t w = 0; w < index.dictionary()->words.size(); ++w)
     words.emplace_back(index.dictionary()->words[w]);
-  // Folded, not stemmed, stop words among them.
+  // Folded, not stemmed, including stop words.
   EXPECT_EQ(words, (std::vector<std::string>{"air", "cafe", "flows", "mach2", "the"}));
   EXPECT_TRUE(std::ranges::all_of(index.dictionary()->documents, [](auto n) { return n == 2; }));
   EXPECT_TRUE(index.options().dictionary);
@@ -78,11 +78,11 @@ TEST(spelling, by_hand) {
            {"Layr, (layers)!", "layer, (layer)!"},
            {"boundary layer", "boundary layer"},
            {"flo", "flo"},                 // 3 letters
-           {"flow2 mach", "flow2 mach2"},  // a digit in the query's word, none there
+           {"flow2 mach", "flow2 mach2"},  // flow2 has a digit, mach has none
            {"wint", "wind"},               // wind (3 documents) before wing (2)
            {"bold", "cold"},               // cold, fold, gold in 2 each: the first of them
            {"trbulense", "turbulence"},    // 9 letters: two edits
-           {"turbulnc", "turbulence"},     // 8 letters
+           {"turbulnc", "turbulence"},     // 8 letters: two edits
            {"turbuln", "turbuln"},         // 7: three
            {"xyzzyx", "xyzzyx"},           // nothing near
            {"they", "they"},               // a stop word that the collection lacks
@@ -114,7 +114,7 @@ TEST(spelling, letters_are_code_points) {
   temporary_folder const folder;
   std::string const greek = "\u03ba\u03b1\u03c4\u03ac\u03bb\u03bf\u03b3\u03bf\u03c2";
   text_index const index = index_of(folder, {greek + " \u043c\u0438\u0440", greek + " naive"});
-  // 7 of 9 letters, so that one edit is allowed, and two are needed; then 8 of 9.
+  // 7 of 9 letters, so one edit is allowed but two are needed; then 8 of 9.
   std::string const seven = "\u03ba\u03b1\u03c4\u03b1\u03bb\u03bf\u03b3";
   EXPECT_EQ(corrected(index, seven), seven);
   std::string const folded(index.dictionary()->words[0]);
@@ -125,7 +125,7 @@ TEST(spelling, other_bytes_stay_as_they_are) {
   temporary_folder const folder;
   text_index const index = index_of(folder, {"layer caf\u00e9s", "layer caf\u00e9s"});
   std::string const odd = "caf\xe9s \xff layer";
-  EXPECT_EQ(corrected(index, odd), odd);  // Latin-1, and nothing to replace
+  EXPECT_EQ(corrected(index, odd), odd);  // Latin-1, without replacements
   EXPECT_EQ(corrected(index, "caf\xe9s \t layr\n"), "caf\u00e9s \t layer\n");
 }
 
@@ -186,7 +186,7 @@ TEST(spelling, is_kept_in_files) {
   text_index const without = text_index::open({}, saved(false));
   EXPECT_FALSE(without.dictionary());
   EXPECT_THROW(spelling_corrector({}, without), usage_error);
-  // The words are not in anybody's way: a program that has no dictionaries reads such a file.
+  // The words are separate: a version without dictionaries reads such a file.
   std::ifstream file(saved(false), std::ios::binary);
   std::string const bytes{std::istreambuf_iterator<char>(file), {}};
   EXPECT_NE(bytes.find("\"version\":2"), bytes.npos);

@@ -9,17 +9,17 @@ struct sb_stemmer;
 
 namespace rulerank::inline v0::knn {
 
-/// Takes words to their stems. One thread at a time.
+/// Stems words. One thread at a time may use a stemmer.
 class stemmer {
  public:
-  /// One of `stemmers()`, or "none": words are their own stems. Throws `usage_error` for another,
-  /// and says which there are.
+  /// One of `stemmers()`, or "none": each word is its own stem. Throws `usage_error` for another
+  /// name, listing the known ones.
   explicit stemmer(std::string const& algorithm);
   stemmer(stemmer const& other) : stemmer(other.algorithm_) {}
   stemmer& operator=(stemmer const&) = delete;
 
-  /// Of a word in lower case (well-formed UTF-8, less than 2 GiB). Valid until the next call, and
-  /// as long as the word.
+  /// Returns the stem of a lower-case word (well-formed UTF-8, less than 2 GiB). Valid until the
+  /// next call and while `word` is valid.
   std::string_view stem(std::string_view word);
 
  private:

@@ -28,10 +28,10 @@ std::vector<std::string> read_words(std::string const& path) {
     });
     if (count != 1)
       throw error({name, lines.number(), begin + 1},
-                  fmt::format("found {}, which is {} words, expected one a line",
+                  fmt::format("found {}, which is {} words, expected one word on each line",
                               rulerank::quoted(line.substr(begin)), count));
   }
-  if (words.empty()) throw error({name, 1, 1}, "found no words, expected one a line");
+  if (words.empty()) throw error({name, 1, 1}, "found no words, expected one word on each line");
   return words;
 }
 

@@ -84,7 +84,7 @@ text_collection text_collection::build_part(context const& ctx, std::string cons
   {
     output_file file(path);
     text_index_part::build(ctx, collection, options, group, file);
-    group.gather({});  // all are written, or none is put in its place
+    group.gather({});  // either all processes have written their files, or no file is replaced
     file.commit();
   }
   write_index_parts(group, index, "text", text_index_part::open(ctx, path).ids().size());
@@ -119,12 +119,12 @@ std::shared_ptr<text_searchers const> text_collection::searchers(context const& 
 std::shared_ptr<text_searchers const> text_collection::searchers(
     context const& ctx, sparse_search_options const& options) const {
   if (!is_whole() && !searches_parts(options.engine))
-    throw usage_error(fmt::format("engine {} of an index in parts, expected {}",
+    throw usage_error(fmt::format("engine {} cannot search an index in parts, expected {}",
                                   name_of(options.engine), engines_of_parts()));
   kept_searchers& own = *kept_;
   std::lock_guard const alone(own.making);
   if (own.kept == nullptr || own.options != options || own.devices != ctx.devices) {
-    own.kept = nullptr;  // first, so that memory need not hold both
+    own.kept = nullptr;  // frees the old ones first, since memory may not hold both
     own.kept = searchers(ctx, [&](context const& on, sparse_index const& part) {
       return sparse_searcher(on, part, options);
     });
@@ -146,7 +146,7 @@ text_search::text_search(text_collection const& documents,
       results_(results) {}
 
 batch_limits text_search::limits(context const& ctx) const {
-  // A search takes many queries of a thread through a tile together.
+  // A search processes many queries of a thread with one tile.
   return {.dealt_neighbours = std::size_t{1} << 21,
           .most = ctx.devices.empty() ? std::size_t{4096} : std::size_t{1} << 16,
           .least_share = 64 * static_cast<std::size_t>(ctx.thread_count())};
@@ -161,7 +161,7 @@ sparse_matrix text_search::weights_of(context const& ctx, index_range queries) c
       if (std::abs(weight) > largest_weight)
         throw error(
             {datasets::display_name(name_), 0, 0},
-            fmt::format("found a value of query {} that tf-idf makes {}, expected at most {}",
+            fmt::format("found a value of query {} whose tf-idf weight is {}, expected at most {}",
                         rulerank::quoted(some[q].id), weight, largest_weight));
   return matrix;
 }
@@ -179,7 +179,7 @@ neighbours text_search::nearest_of_whole(context const& ctx, index_range queries
 }
 
 bool text_search::has_no_more(value_order order) const {
-  // Vectors are never in parts, so each process that has none here says the same.
+  // Vectors are never in parts, so all processes without parts give the same answer.
   bool const has_vectors = has_parts() && holds_vectors(documents_.first_index().options());
   return results_.pad || (order == value_order::larger_is_nearer && !has_vectors);
 }
@@ -215,7 +215,7 @@ neighbours text_search::nearest_in_filter(context const& ctx, index_range querie
 std::vector<part_neighbours> text_search::nearest_of_parts(context const& ctx, index_range queries,
                                                            std::size_t k) const {
   std::vector<part_neighbours> found;
-  if (!has_parts()) return found;  // a process without parts has no terms either
+  if (!has_parts()) return found;  // a process without parts has no terms
   sparse_matrix const weights = weights_of(ctx, queries);
   for (sparse_searcher const& part : *searchers_)
     found.push_back(sparse_searcher_access::search_part(part, ctx, weights, k, results_));

@@ -28,14 +28,13 @@ std::shared_ptr<std::byte> mapped(void* at, std::size_t bytes) {
   return {static_cast<std::byte*>(at), [bytes](std::byte* p) { ::munmap(p, bytes); }};
 }
 
-/// Whether begins ascend from 0 to `end`.
+/// Returns whether offsets ascend from 0 to `end`.
 bool ascends(std::span<std::uint64_t const> begin, std::uint64_t end) {
   return !begin.empty() && begin.front() == 0 && begin.back() == end &&
          std::is_sorted(begin.begin(), begin.end());
 }
 
-/// Whether the words of a dictionary ascend, none of them twice, and their documents are as many as
-/// there may be.
+/// Returns whether the words of a dictionary ascend strictly, with valid numbers of documents.
 bool is_dictionary(word_list const& list, std::size_t documents) {
   if (list.documents.size() != list.words.size()) return false;
   for (std::size_t w = 0; w < list.words.size(); ++w)
@@ -45,7 +44,7 @@ bool is_dictionary(word_list const& list, std::size_t documents) {
   return true;
 }
 
-/// The dictionary of an index that was read, if it has one. Throws `error` for one that cannot be.
+/// Returns the dictionary of a read index, if it has one. Throws `error` for an invalid one.
 std::optional<word_list> dictionary_of(read_index const& read, text_index_options const& options,
                                        std::size_t documents, std::string const& name) {
   if (!read.has_dictionary()) return std::nullopt;
@@ -53,19 +52,21 @@ std::optional<word_list> dictionary_of(read_index const& read, text_index_option
                        read.of<std::uint32_t>(section::word_documents)};
   if (holds_vectors(options) || !ascends(list.words.begin, list.words.bytes.size()) ||
       !is_dictionary(list, documents))
-    throw error({name, 1, 1}, "the words of this index do not fit together");
+    throw error({name, 1, 1},
+                "the words of this index contradict each other; make the index again");
   return list;
 }
 
-/// Documents in memory as a collection. Throws `usage_error` for none, and for an id that is empty
-/// or another document's.
+/// Makes a collection of documents in memory. Throws `usage_error` if there are none, and for an
+/// empty or duplicate id.
 collection_source source_of(std::span<datasets::text_document const> documents) {
   if (documents.empty()) throw usage_error("found no documents, expected one or more");
   std::unordered_set<std::string_view> ids;
   for (std::size_t d = 0; d < documents.size(); ++d)
     if (documents[d].id.empty() || !ids.insert(documents[d].id).second)
-      throw usage_error(fmt::format("document {} has {}, expected an id of its own", d + 1,
-                                    documents[d].id.empty() ? "no id" : "the id of another one"));
+      throw usage_error(
+          fmt::format("document {} has {}, expected a unique id", d + 1,
+                      documents[d].id.empty() ? "no id" : "the id of another document"));
   return {"documents", documents};
 }
 
@@ -158,13 +159,13 @@ text_index text_index::open(context const& ctx, std::string const& path, bool pa
   return of_sections(read, memory, path, part);
 }
 
-// Long because it takes the sections of the file one after the other.
+// Long because it reads the sections of the file one after the other.
 text_index text_index::of_sections(read_index const& read, std::shared_ptr<void const> owner,
                                    std::string const& name, bool part) {
   if (read.is_part() != part)
     throw error({name, 1, 1},
-                part ? "found an index of a whole collection, expected a part of one"
-                     : "found a part of an index, expected the file that names all parts");
+                part ? "found an index of a whole collection, expected a part of an index"
+                     : "found a part of an index, expected the file that lists all parts");
   auto const characters = [&](section s) { return read.of<char>(s); };
   auto const numbers = [&](section s) { return read.of<std::uint64_t>(s); };
   sparse_index_parts parts;
@@ -189,7 +190,7 @@ text_index text_index::of_sections(read_index const& read, std::shared_ptr<void 
     index.statistics_.mean_length = read.header.at("mean_length").get<double>();
     index.statistics_.document_frequency.assign(frequencies.begin(), frequencies.end());
     parts.documents.terms = static_cast<std::uint32_t>(terms);
-    // The checksums say that these are the bytes that were written; this, that they fit together.
+    // The checksums prove that the bytes are those written; this checks that they are consistent.
     bool const documents_fit = part ? before <= index.statistics_.documents &&
                                           documents <= index.statistics_.documents - before &&
                                           index.statistics_.documents < no_neighbour
@@ -218,16 +219,18 @@ text_index text_index::of_sections(read_index const& read, std::shared_ptr<void 
                                   [](double norm) { return norm >= 0 && std::isfinite(norm); }) &&
                       std::all_of(index.label_of_.begin(), index.label_of_.end(),
                                   [&](std::uint32_t l) { return l < index.label_names_.size(); });
-    if (!fits) throw error({name, 1, 1}, "the sections of this index do not fit together");
+    if (!fits)
+      throw error({name, 1, 1},
+                  "the sections of this index contradict each other; make the index again");
     check(parts.documents, "documents of the index");
   } catch (nlohmann::json::exception const& e) {
-    throw error({name, 1, 1}, fmt::format("the header of this index is not right: {}", e.what()));
+    throw error({name, 1, 1}, fmt::format("the header of this index is invalid: {}", e.what()));
   } catch (usage_error const& e) {
-    throw error({name, 1, 1}, fmt::format("this index is not right: {}", e.what()));
+    throw error({name, 1, 1}, fmt::format("this index is invalid: {}; make it again", e.what()));
   }
   index.dictionary_ = dictionary_of(read, index.options_, index.statistics_.documents, name);
   if (part) {
-    // Terms of all documents weigh nothing under tf-idf, and are in no list.
+    // Terms of all documents have weight 0 under tf-idf, and are in no list.
     struct terms_and_owner {
       std::vector<std::uint64_t> known;
       std::shared_ptr<void const> owner;
@@ -251,7 +254,7 @@ sparse_matrix text_index::counts(context const& ctx,
   sparse_matrix rows;
   rows.terms = static_cast<std::uint32_t>(terms_.size());
   auto const counted = document_counter(ctx, options_).count(ctx, documents);
-  // Most words of many documents have come before, and are looked up once.
+  // Most words of many documents are repetitions, and are looked up once.
   boost::unordered_flat_map<std::string_view, std::optional<std::size_t>> number_of;
   for (counted_document const& of : counted) {
     for (auto const& [term, count] : of.terms) {

@@ -107,7 +107,7 @@ TEST(text_index, cut_offs_and_weights) {
   options.weighting = {.tf = term_frequency::raw};
   text_index const all = text_index::build({}, path, options);
   EXPECT_EQ(all.terms().size(), 4U);
-  // Fish is in every document and weighs nothing.
+  // Fish is in every document and has weight 0.
   EXPECT_EQ(all.index().postings(), 4U);
   EXPECT_EQ(all.index().documents()[0].weight[0], 2 * std::log(3.0 / 2));
   options.min_documents = 2;
@@ -191,7 +191,7 @@ TEST(text_index, a_file_carries_its_weights_and_its_metric) {
 
 TEST(text_index, a_share_that_is_met_is_not_exceeded) {
   temporary_folder const folder;
-  for (int const df : {29, 57, 58, 7}) {  // df / 100 times 100 is below df, but for 7
+  for (int const df : {29, 57, 58, 7}) {  // df / 100 times 100 is below df, except for 7
     std::string text;
     for (int d = 0; d < 100; ++d)
       text += std::to_string(d) + "\t" + (d < df ? "red" : "") + (d <= df ? " blue\n" : "\n");
@@ -273,7 +273,7 @@ TEST(text_index, vectors) {
   text_index const opened = text_index::open({}, file_path);
   for (text_index const* const index : {&memory, &opened}) {
     EXPECT_TRUE(holds_vectors(index->options()));
-    // Columns 2, 10, 256 and 65536: in their order, which is not that of their digits.
+    // Columns 2, 10, 256 and 65536: in numeric order, not in that of their digits.
     ASSERT_EQ(index->terms().size(), 4U);
     EXPECT_EQ(index->terms()[1], std::string("\0\0\0\n", 4));
     EXPECT_EQ(index->ids()[2], "c3");
@@ -330,7 +330,7 @@ TEST(text_index, damage_is_told) {
   EXPECT_THROW(text_index::open({}, folder.path().string()), error);
 }
 
-/// An index that is as its checksums say, and not as `build` writes it.
+/// Returns an index whose checksums are correct, but which `build` does not write.
 std::string forged(std::string const& good,
                    std::function<void(index_layout const&, std::span<std::byte>,
                                       nlohmann::ordered_json&)> const& change) {
@@ -507,7 +507,7 @@ TEST(count_spill, reads_what_was_appended) {
   }
 }
 
-/// Runs `work` where no file may grow, as on a disk that is full, and says what it throws.
+/// Runs `work` where no file may grow, as on a full disk, and returns the message that it throws.
 template <class Work>
 std::string on_a_full_disk(Work&& work) {
   rlimit before{};

@@ -10,12 +10,12 @@ namespace rulerank::inline v0::knn {
 
 namespace {
 
-/// Whether a stemmer's language is written with accents that its rules look for.
+/// Returns whether the rules of a stemmer depend on accents.
 bool needs_accents(std::string const& stemmer) {
   return stemmer != "none" && stemmer != "english" && stemmer != "porter";
 }
 
-/// The words that a language elides in front of others; the lists of Lucene.
+/// The words that a language elides before others, from the lists of Lucene.
 std::span<std::string_view const> elided_words(std::string_view stemmer) {
   static constexpr std::string_view french[] = {"l", "d", "qu",    "j",      "m",      "t",     "n",
                                                 "s", "c", "jusqu", "quoiqu", "lorsqu", "puisqu"};
@@ -29,7 +29,7 @@ std::span<std::string_view const> elided_words(std::string_view stemmer) {
   return {};
 }
 
-/// The language that sets suffixes of names off by an apostrophe.
+/// The language that separates suffixes of names by an apostrophe.
 constexpr std::string_view has_suffixes = "turkish";
 
 bool is_ascii(std::string_view text) {
@@ -51,8 +51,10 @@ word_rules::word_rules(analyzer_options const& options)
       cuts_suffixes_(options.elision && options.stemmer == has_suffixes),
       stemmer_(options.stemmer) {
   if (options.min_length > options.max_length)
-    throw usage_error(fmt::format("found words of {} to {} code points, expected a range",
-                                  options.min_length, options.max_length));
+    throw usage_error(
+        fmt::format("found words of {} to {} code points, expected a least length that does not "
+                    "exceed the largest",
+                    options.min_length, options.max_length));
   std::unordered_set<std::string> folded;
   std::string word;
   for (std::string const& listed : stop_words(options.stop_words)) {

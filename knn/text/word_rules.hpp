@@ -12,27 +12,27 @@
 
 namespace rulerank::inline v0::knn {
 
-/// Whether the language of a stemmer elides words in front of others, or sets suffixes off by an
-/// apostrophe.
+/// Returns whether the language of a stemmer elides words before others, or separates suffixes by
+/// an apostrophe.
 bool has_elision(std::string_view stemmer);
 
-/// What becomes of a single word under an analyzer's options. One thread at a time.
+/// Processes a single word under an analyzer's options. One thread at a time.
 class word_rules {
  public:
-  /// Throws as `analyzer`'s constructor.
+  /// Throws as the constructor of `analyzer`.
   explicit word_rules(analyzer_options const& options);
 
   analyzer_options const& options() const noexcept { return options_; }
 
-  /// The word folded as before the stop list, or as it is when words are not folded.
+  /// Folds the word as before the stop list, or copies it if words are not folded.
   void fold(std::string_view word, std::string& out) const;
-  /// A folded word without the article or pronoun that French, Italian and Catalan elide in front
-  /// of it (`l'energie`), or without the apostrophe and suffix of a Turkish name (`ankara'nın`, as
-  /// Lucene's ApostropheFilter); as it is for other stemmers.
+  /// Removes from a folded word the article or pronoun that French, Italian and Catalan elide
+  /// before it (`l'energie`), or the apostrophe and suffix of a Turkish name (`ankara'nın`, as
+  /// Lucene's ApostropheFilter). Unchanged for other stemmers.
   std::string_view without_elision(std::string_view word) const noexcept;
-  /// Whether a folded word is of a length and a kind that is kept.
+  /// Returns whether a folded word passes the limits on length and numbers.
   bool admits(std::string_view word, bool has_letter) const noexcept;
-  /// The term of a folded word that is admitted; empty for a stop word.
+  /// Computes the term of an admitted folded word; empty for a stop word.
   void term_of(std::string_view word, std::string& term);
 
  private:
@@ -44,8 +44,8 @@ class word_rules {
   stemmer stemmer_;
 };
 
-/// Folding can put blanks into a word (U+FDFA is four words in one character): calls take(part)
-/// for each part between blanks.
+/// Folding can put spaces into a word (U+FDFA folds to four words): calls take(part) for each part
+/// between spaces.
 template <class Take>
 void for_each_part(std::string_view folded, Take&& take) {
   while (!folded.empty()) {

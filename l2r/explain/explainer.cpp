@@ -18,21 +18,22 @@ namespace rulerank::inline v0::l2r {
 
 namespace {
 
-/// Engines give the same bits: anything else is a fault of this program.
+/// Engines give the same bits; a difference is a bug of this program.
 void expect_same_score(double explained, double scored) {
   if (explained != scored)
     throw std::logic_error(
         fmt::format("the rules add up to {}, the engine's score is {}", explained, scored));
 }
 
-/// From 1.
+/// Returns a rank from 1.
 std::size_t rank_of(std::vector<std::size_t> const& order, std::size_t d) {
   return static_cast<std::size_t>(std::find(order.begin(), order.end(), d) - order.begin()) + 1;
 }
 
 void expect_document(std::vector<double> const& scores, std::size_t d) {
   if (d >= scores.size())
-    throw usage_error(fmt::format("document {}, expected one of {}, from 0", d, scores.size()));
+    throw usage_error(
+        fmt::format("found document {}, expected 0 or more and less than {}", d, scores.size()));
 }
 
 }  // namespace
@@ -66,20 +67,21 @@ std::vector<datasets::item_range> ranges_by(cuts_pointer const& cuts,
 }  // namespace
 
 std::vector<datasets::item_range> item_ranges(scorecard_member const& of) {
-  if (!of.cuts) throw usage_error("a scorecard without cuts, expected what its items stand for");
+  if (!of.cuts) throw usage_error("found a scorecard without cuts, expected the cuts of its items");
   return ranges_by(of.cuts, of.card.features, of.card.item_begin);
 }
 
 std::vector<datasets::item_range> item_ranges(joint_member const& of) {
-  if (!of.cuts) throw usage_error("a joint member without cuts, expected what its items stand for");
+  if (!of.cuts)
+    throw usage_error("found a joint member without cuts, expected the cuts of its items");
   return ranges_by(of.cuts, of.features, of.item_begin);
 }
 
 explainer::explainer(context const& ctx, scorer const& by, datasets::dataset const& list)
     : by_(by) {
   if (list.queries.size() != 1)
-    throw usage_error(
-        fmt::format("documents of {} queries to explain, expected one", list.queries.size()));
+    throw usage_error(fmt::format("found documents of {} queries to explain, expected one query",
+                                  list.queries.size()));
   std::vector<model_member> const& members = by.fitted().members;
   auto const cuts_of = [&](std::size_t k) -> cuts_pointer const& {
     return member_kinds()[members[k].index()].cuts(members[k]);
@@ -99,7 +101,8 @@ explainer::explainer(context const& ctx, scorer const& by, datasets::dataset con
         if (members_[j].items && same_cuts(cuts_of(k), cuts_of(j))) mine.items = members_[j].items;
       if (!mine.items) {
         if (!cuts_of(k))
-          throw usage_error("a member without cuts, which documents become items by");
+          throw usage_error(
+              "found a member without cuts, expected the cuts that make items of documents");
         mine.items = std::make_shared<datasets::binned_dataset const>(
             datasets::apply_discretizer(ctx, list, *cuts_of(k)));
       }

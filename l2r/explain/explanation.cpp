@@ -18,7 +18,7 @@ namespace rulerank::inline v0::l2r {
 
 namespace {
 
-/// The order of `moving_rules::most`, of rules that all move up.
+/// The order of `moving_rules::most` for rules with `moved` above 0.
 template <class Rule>
 bool further_up(Rule const& a, Rule const& b) {
   if (a.moved != b.moved) return a.moved > b.moved;
@@ -33,7 +33,7 @@ bool further_down(Rule const& a, Rule const& b) {
   return further_up(a, b);
 }
 
-/// Counts rules and keeps the `top` that come first in an order.
+/// Counts rules and keeps the first `top` in an order.
 template <class Number>
 class first_rules {
  public:
@@ -65,14 +65,14 @@ class first_rules {
   std::size_t top_;
   std::uint64_t rules_ = 0;
   Number moved_ = 0;
-  std::vector<rule> most_;  // a heap whose front comes last
+  std::vector<rule> most_;  // a heap with its last rule in front
 };
 
-/// Splits what rules move evenly among their items.
+/// Splits the effects of rules evenly among the items of their antecedents.
 template <class Number>
 class parts_of_items {
  public:
-  /// `items` ascending; antecedents have at most so many of them.
+  /// `items` ascend; antecedents have at most `max_size` of them.
   parts_of_items(std::vector<rules::item> const& items, std::size_t max_size)
       : items_(items),
         max_size_(std::min(max_size, items.size())),
@@ -112,7 +112,7 @@ class parts_of_items {
   std::vector<Number> moved_;  // [items x sizes]
 };
 
-/// Sorts rules into those that move up and down, and splits them among items.
+/// Sorts rules by the sign of their effect, and splits effects among items.
 template <class Number>
 class movements {
  public:
@@ -127,7 +127,7 @@ class movements {
     (rule.moved > 0 ? up_ : rule.moved < 0 ? down_ : level_).add(rule);
     if (rule.moved != 0) items_.add(rule);
   }
-  /// To an explanation or a comparison.
+  /// Moves the lists to an explanation or a comparison.
   template <class Result>
   void take(Result& to) {
     to.up = up_.take();
@@ -144,14 +144,15 @@ class movements {
 /// The training items of a document, ascending.
 std::vector<rules::item> items_of(known_items const& test, std::size_t d) {
   if (d >= test.documents())
-    throw usage_error(fmt::format("document {}, expected one of {}, from 0", d, test.documents()));
+    throw usage_error(
+        fmt::format("found document {}, expected 0 or more and less than {}", d, test.documents()));
   std::vector<rules::item> items;
   for (std::size_t f = 0; f < test.feature_count(); ++f)
     if (rules::item const x = test.at(f, d); x != no_known_item) items.push_back(x);
   return items;
 }
 
-/// Gathers what an explanation says beside its lists.
+/// Collects an explanation's totals, apart from the lists.
 template <class Number>
 class summary {
  public:
@@ -186,7 +187,7 @@ class summary {
 
  private:
   explanation of_;
-  std::vector<Number> weights_;  // of the labels
+  std::vector<Number> weights_;  // [labels]
   std::vector<rules::item> last_;
 };
 
@@ -261,8 +262,8 @@ void expect_explainable(context const& ctx, prepared_training const& training,
 explanation explain_one(context const& ctx, prepared_training const& training,
                         known_items const& test, std::size_t d, std::size_t top) {
   auto const items = items_of(test, d);
-  // Narrow sums leave num, and den times the largest label, below 2^63; with fewer than 2^32
-  // training documents N num + L den, which nothing here exceeds, is below 2^96.
+  // Narrow sums keep num, and den times the largest label, below 2^63. With fewer than 2^32
+  // training documents, N num + L den stays below 2^96, and no number here exceeds it.
   return training.table.is_wide() ? explain_with<wide_sum, wide_integer>(ctx, training, items, top)
                                   : explain_with<std::uint64_t, int128>(ctx, training, items, top);
 }

@@ -43,17 +43,17 @@ std::uint64_t bits_of(double x) {
   return std::bit_cast<std::uint64_t>(x);
 }
 
-/// What a rule is known by.
+/// Identifies a rule.
 using rule_key = std::pair<std::vector<rules::item>, std::int32_t>;
 
-/// A rule as the definition has it.
+/// A rule by its definition.
 struct plain_rule {
   std::uint32_t support = 0;
   std::uint32_t documents = 0;
   reference::wide share = 0;
 };
 
-/// Every valid rule of a document, found and weighed the long way.
+/// Every valid rule of a document, by brute force.
 std::map<rule_key, plain_rule> rules_of(std::vector<reference::document> const& training,
                                         std::size_t features, std::vector<rules::item> const& items,
                                         scoring_options const& options, bool wide) {
@@ -83,7 +83,7 @@ std::map<rule_key, plain_rule> rules_of(std::vector<reference::document> const& 
   return found;
 }
 
-/// Options, and what tests alone set.
+/// Options and test-only settings.
 struct setup {
   ranker_options options;
   engine_knobs knobs;
@@ -174,7 +174,7 @@ void expect_adds_up(explanation const& why, label_sums const& mean) {
   }
 }
 
-/// Against the definition: every rule, its supports and its share.
+/// Compares every rule, its supports and its share with the definition.
 void expect_every_rule(explanation const& why, prepared_training const& training,
                        std::map<rule_key, plain_rule> const& expected, label_sums const& mean) {
   EXPECT_EQ(why.rules, expected.size());
@@ -269,7 +269,7 @@ TEST_P(explanations, have_every_rule_and_the_engines_score) {
   }
 }
 
-// Where the mean label is a label, its rules move nothing; they are listed all the same.
+// If the mean label is a label, its rules have no effect; they are still listed.
 TEST(explanation, lists_the_rules_of_the_mean_label) {
   binned_dataset training = drawn_set({90, 8, 4}, 5);
   for (std::size_t d = 0; d < training.documents; ++d)
@@ -409,8 +409,8 @@ TEST(explanation, golden) {
   EXPECT_EQ(why.down.most[0].label, 0);
   EXPECT_EQ(why.down.most[0].share, 0);
   EXPECT_EQ(why.down.most[0].moved, -2 * third);
-  // Rules of one item count whole, those of two half: item 0 moves
-  // 4 (2 third) - 2 (2 third + 1) - 2 (2 third) / 2 = 0 short of rounding, and half of the pair.
+  // Rules of one item count fully, rules of two by half: up to rounding item 0 moves 4 (2 third) -
+  // 2 (2 third + 1) - 2 (2 third) / 2 = 0, and half of the pair.
   EXPECT_EQ(why.items.split, 2);
   ASSERT_EQ(why.items.items.size(), 2U);
   EXPECT_EQ(why.items.items[0].item, 2U);
@@ -419,7 +419,7 @@ TEST(explanation, golden) {
   EXPECT_EQ(why.items.items[1].moved, 2 * unit + 2 * (2 * third - 2));
   EXPECT_EQ(why.items.items[1].rules, 3U);
 
-  // The other document has {1}, {3} and {1, 3}, all of label 0; nothing in common.
+  // The other document has {1}, {3} and {1, 3}, all with label 0; no rule in common.
   comparison const both = compare(ctx, ranker, test, 0, 1);
   EXPECT_EQ(both.second.score, 0.0);
   EXPECT_EQ(both.up.rules, 6U);
@@ -478,7 +478,7 @@ std::vector<recipe> some_recipes() {
   second.scoring = {4, {2, .01}, -.25, 5};
   rules_recipe third = first;
   third.scoring = {2, {1, .1}, .5, 0};
-  rules_recipe constant = first;  // no rule is valid: all documents have the mean label
+  rules_recipe constant = first;  // no rule is valid: all documents get the mean label
   constant.scoring.thresholds.min_support = 10'000;
   return {first, second, third, constant};
 }
@@ -571,7 +571,7 @@ TEST(explainer, terms_of_points_and_weights_add_up) {
   EXPECT_NEAR(difference, both.first_score - both.second_score, 1e-12);
 }
 
-/// `base` and what the features add are the score; so are the members' columns.
+/// `base` plus the features' effects is the score, and likewise for each member's column.
 void expect_sum(score_effects const& of, std::size_t members) {
   double sum = of.base;
   for (feature_effect const& one : of.features) {
@@ -587,7 +587,8 @@ void expect_sum(score_effects const& of, std::size_t members) {
   EXPECT_EQ(of.base, base);
 }
 
-/// The effects of all documents at once are those of each, bit for bit, on any number of threads.
+/// The effects of all documents at once equal each document's own, bit for bit, on any number of
+/// threads.
 void expect_same_lists(explainer const& why, std::size_t documents) {
   for (int const threads : {1, 4}) {
     context ctx;
@@ -646,7 +647,7 @@ TEST(explainer, effects_of_features_add_up_to_the_score) {
     EXPECT_THROW(why.effects(ctx, list.size()), usage_error);
     expect_same_lists(why, list.size());
   }
-  // A sum alone is its terms.
+  // A single sum's effects are its terms.
   scorer const s(ctx, fit(ctx, list_of(120, 1, 8), std::vector<recipe>{scorecard_recipe{}}));
   explainer const why(ctx, s, list);
   auto const terms = std::get<sum_explanation>(why.explain(ctx, 3).members[0].why).terms;

@@ -10,15 +10,15 @@
 #include <utility>
 #include <variant>
 
-// Scores of every kind of member as sums over features, in the unit of the combined score.
+// Scores of all member kinds as sums over features, in units of the combined score.
 namespace rulerank::inline v0::l2r {
 
 namespace {
 
-/// A feature, and of a pair its second one.
+/// A feature, or a pair of features.
 using feature_key = std::pair<std::uint32_t, std::optional<std::uint32_t>>;
 
-/// Sums over features that several members share.
+/// Sums the effects of several members by feature.
 class effect_sums {
  public:
   explicit effect_sums(std::size_t members) : members_(members) {}
@@ -80,7 +80,7 @@ shown_effects shown(score_effects const& of, int digits) {
   double const unit = std::pow(10, -digits);
   shown_effects result{std::llround(of.score / unit), 0, {}, {}, {}};
   std::vector<std::vector<double>> columns(of.base_by_member.size());
-  std::vector<double> parts;  // of the members
+  std::vector<double> parts;  // [members]
   for (std::size_t k = 0; k < columns.size(); ++k) {
     result.base_by_member.push_back(std::llround(of.base_by_member[k] / unit));
     result.base += result.base_by_member.back();
@@ -107,7 +107,7 @@ score_effects effects_of(model_explanation const& why,
   for (std::size_t k = 0; k < members; ++k) {
     member_explanation const& one = why.members[k];
     double& base = result.base_by_member[k];
-    double unit = 1;  // of the member's own scores in the combined one
+    double unit = 1;  // factor of the member's own scores in the combined score
     if (members > 1) {
       unit = one.deviation > 0 ? 1 / (one.deviation * static_cast<double>(members)) : 0;
       base -= one.mean * unit;

@@ -35,10 +35,10 @@ namespace {
 
 using bitmaps::word;
 
-/// Each has a p in memory until all are corrected.
+/// Limit on memory: every rule's p-value is kept until all are corrected.
 constexpr std::uint64_t most_rules = 200'000'000;
 
-/// At most `most` of the documents 0..n - 1, at even distances.
+/// At most `most` of the documents 0..n - 1, evenly spaced.
 std::vector<std::size_t> spread(std::size_t n, std::size_t most) {
   std::size_t const taken = most == 0 ? n : std::min(n, most);
   std::vector<std::size_t> chosen(taken);
@@ -46,7 +46,7 @@ std::vector<std::size_t> spread(std::size_t n, std::size_t most) {
   return chosen;
 }
 
-/// Calls work(i) for all of [0, n) on the context's threads, and says how far that is.
+/// Calls work(i) for all i in [0, n) on the context's threads and reports progress.
 template <class Work>
 void for_each(context const& ctx, std::string_view stage, std::size_t n, Work&& work) {
   std::size_t const piece = std::max<std::size_t>(1, n / 100);
@@ -59,17 +59,17 @@ void for_each(context const& ctx, std::string_view stage, std::size_t n, Work&& 
   ctx.report(stage, n, n);
 }
 
-/// For a part of the work that is counted as a whole.
+/// A context for a step that reports no progress of its own.
 context without_progress(context const& ctx) {
   context quiet = ctx;
   quiet.progress = {};
   return quiet;
 }
 
-/// What the documents looked at say, each explained alone.
+/// Results from explaining each sampled document.
 struct explained_documents {
-  std::vector<double> moved;      // [looked at x features] the size of what a feature's item moves
-  std::vector<double> per_score;  // [positions of the index] 1 / den; 0: not looked at
+  std::vector<double> moved;      // [sampled x features] absolute effect of the feature's item
+  std::vector<double> per_score;  // [positions of the index] 1 / den; 0: not sampled
 };
 
 explained_documents explain_each(context const& ctx, prepared_training const& training,
@@ -118,13 +118,13 @@ bool stronger(strong_rule const& a, strong_rule const& b) {
   return std::tie(a.antecedent, b.label) < std::tie(b.antecedent, a.label);
 }
 
-/// Whether an itemset stands for all that the same training documents hold.
+/// Selects one itemset among all that hold in the same training documents.
 class representatives {
  public:
   explicit representatives(prepared_training const& training)
       : index_(training.index), max_size_(training.table.max_itemset_size()) {}
 
-  /// `held`: the documents of x, n of them.
+  /// Whether x is the selected one. `held`: the n documents that hold x.
   bool has(std::vector<rules::item> const& x, std::span<word const> held, std::uint32_t n) const {
     std::vector<rules::item> closure;
     for (rules::item y = 0; y < index_.items(); ++y)
@@ -135,7 +135,7 @@ class representatives {
   }
 
  private:
-  /// The first itemset of the largest size within the closure that no other documents hold.
+  /// The first itemset of the largest size whose closure is `closure`, which n documents hold.
   std::vector<rules::item> first_of(std::vector<rules::item> const& closure,
                                     std::uint32_t n) const {
     rules::vertical_counter counter(index_);
@@ -155,9 +155,9 @@ class representatives {
   std::size_t max_size_;
 };
 
-/// The rules whose antecedents begin with some items.
+/// The rules whose antecedents begin with given items.
 struct surveyed_rules {
-  std::vector<strong_rule> strongest;  // a heap whose front comes last
+  std::vector<strong_rule> strongest;  // a heap with its last rule in front
   std::vector<double> p;               // of all rules
   std::uint64_t itemsets = 0;
 };
@@ -209,7 +209,7 @@ class rule_survey {
     keep(std::move(one));
   }
 
-  /// A new antecedent: its documents, and the sum of 1 / den over those looked at.
+  /// Starts a new antecedent: finds its documents and sums 1 / den over the sampled ones.
   void enter(std::vector<rules::item> const& antecedent) {
     last_ = antecedent;
     ++found_.itemsets;
@@ -252,8 +252,8 @@ class rule_survey {
   double per_score_of_last_ = 0;
 };
 
-/// Gathers the rules of all first items. Those of one item are found by one thread, so that sums
-/// and their order are its own.
+/// Collects the rules of all first items. One thread handles all rules of a first item, so their
+/// order and sums do not depend on the number of threads.
 template <class Sum, class Number>
 void survey(context const& ctx, prepared_training const& training,
             std::vector<double> const& per_score, std::size_t top, rules_inspection& to) {
@@ -282,13 +282,13 @@ void survey(context const& ctx, prepared_training const& training,
   std::sort(to.strongest.begin(), to.strongest.end(), stronger);
   if (to.strongest.size() > top) to.strongest.resize(top);
   std::vector<double> const corrected = eval::holm(p);
-  std::map<double, double> by_p;  // equal ones are corrected to the same
+  std::map<double, double> by_p;  // rules with equal p have equal corrected p
   for (std::size_t i = 0; i < p.size(); ++i) by_p.emplace(p[i], corrected[i]);
   for (strong_rule& rule : to.strongest) rule.p_holm = by_p.at(rule.p);
 }
 
-/// The mean score with each item in turn in all of the documents. The items of a feature are scored
-/// in one call: engines do the same work once for many documents.
+/// The mean score if all documents had a given item, for each item. All items of a feature are
+/// scored in one call, because engines share work between documents.
 std::vector<partial_dependence> dependence_of(context const& ctx, ranker const& by,
                                               datasets::binned_dataset const& documents) {
   prepared_training const& training = ranker_access::prepared(by);
@@ -321,7 +321,7 @@ std::vector<partial_dependence> dependence_of(context const& ctx, ranker const& 
   return all;
 }
 
-/// Queries at even distances with about `documents` documents, where rules are to be explained.
+/// Evenly spaced queries with about `documents` documents in total; all queries without rules.
 std::vector<std::size_t> queries_to_explain(scorer const& by, datasets::dataset const& test,
                                             std::size_t documents) {
   bool const rules = std::ranges::any_of(by.fitted().members, [](model_member const& member) {
@@ -332,7 +332,7 @@ std::vector<std::size_t> queries_to_explain(scorer const& by, datasets::dataset 
   return spread(n, std::max<std::size_t>(1, n * documents / test.size()));
 }
 
-/// By feature, what it adds to the scores of each document of a list.
+/// [documents of a list] the contribution to the score, by feature.
 using parts_by_feature = std::map<std::uint32_t, std::vector<double>>;
 
 /// A member's part of an explanation, by feature.
@@ -345,7 +345,8 @@ void add_parts_of(member_explanation const& of, prepared_member const& member, s
   };
   if (auto const* const sum = std::get_if<sum_explanation>(&of.why)) {
     for (score_term const& term : sum->terms) {
-      double const share = term.partner ? term.adds / 2 : term.adds;  // Shapley's, of a pair
+      double const share = term.partner ? term.adds / 2 : term.adds;  // Shapley value: a pair's
+                                                                      // effect is split evenly
       add(term.feature, share);
       if (term.partner) add(*term.partner, share);
     }
@@ -362,7 +363,8 @@ void add_parts_of(member_explanation const& of, prepared_member const& member, s
   }
 }
 
-/// What features add to the combined scores of a query's documents, less the means over them.
+/// The features' contributions to the combined scores of a query's documents, minus their list
+/// means.
 parts_by_feature parts_in_list(context const& ctx, scorer const& by, datasets::dataset const& test,
                                std::size_t query) {
   datasets::query_group const& group = test.queries[query];
@@ -387,14 +389,14 @@ parts_by_feature parts_in_list(context const& ctx, scorer const& by, datasets::d
           std::accumulate(parts.begin(), parts.end(), 0.0) / static_cast<double>(parts.size());
       std::vector<double>& sums = whole[feature];
       sums.resize(parts.size());
-      if (unit == 0) continue;  // one score for all documents: it adds 0
+      if (unit == 0) continue;  // all scores are equal: no contribution
       for (std::size_t d = 0; d < parts.size(); ++d) sums[d] += (parts[d] - mean) / unit;
     }
   }
   return whole;
 }
 
-/// The data set with the values of a feature in another order: document d gets those of order[d].
+/// The data set with one feature's values permuted: document d gets those of order[d].
 datasets::dataset with_permuted(datasets::dataset const& data, std::uint32_t feature,
                                 std::vector<std::size_t> const& order) {
   auto const listed = [&](std::size_t d) -> datasets::feature_value const* {
@@ -426,12 +428,13 @@ rules_inspection inspect(context const& ctx, ranker const& by,
                          inspection_options const& options) {
   prepared_training const& prepared = ranker_access::prepared(by);
   if (training.documents != prepared.index.documents())
-    throw usage_error(fmt::format("{} documents to inspect, expected the {} that the ranker has",
-                                  training.documents, prepared.index.documents()));
+    throw usage_error(
+        fmt::format("found {} documents to inspect, expected the {} that the ranker was made of",
+                    training.documents, prepared.index.documents()));
   std::vector<std::size_t> const chosen = spread(training.documents, options.documents);
   datasets::binned_dataset const looked_at = datasets::subset(training, chosen);
   known_items const items(prepared, training);
-  // Some hours on one thread.
+  // Takes hours on one thread.
   expect_feasible(ctx, prepared, known_items(prepared, looked_at), 1e10);
   expect_feasible(ctx, prepared, items, 1e10);
   rules_inspection all;
@@ -473,7 +476,7 @@ permutation_importance permute(context const& ctx, scorer const& by, datasets::d
                                std::span<eval::measure const> measures,
                                eval::profile const& profile, std::size_t draws) {
   if (draws == 0) throw usage_error("permutations: found 0, expected at least 1");
-  if (measures.empty()) throw usage_error("no measure, expected one or more");
+  if (measures.empty()) throw usage_error("found no measure, expected one or more");
   context const quiet = without_progress(ctx);
   auto const value_of = [&](datasets::dataset const& data) {
     return eval::evaluate(quiet, test, by.score(quiet, data).scores, measures, profile).averages();

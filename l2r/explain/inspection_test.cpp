@@ -45,7 +45,7 @@ scoring_options of_three_items() {
 }
 scoring_options const three_items = of_three_items();
 
-/// What all explanations together say of a rule.
+/// The sum of a rule over all explanations.
 struct summed_rule {
   document_rule rule;
   double moved = 0;
@@ -126,7 +126,7 @@ TEST(inspection, rules_are_those_of_all_explanations) {
   }
 }
 
-// Of itemsets with the same documents one is listed, the closed one where it is small enough.
+// Itemsets with the same documents are listed once: the closed one if it is small enough.
 TEST(inspection, lists_no_redundant_rules) {
   binned_dataset const training =
       drawn_set({.documents = 14, .features = 6, .bins = 3, .missing = 0.2, .heaviness = 0.5}, 8);
@@ -201,7 +201,7 @@ TEST(inspection, dependence_is_the_mean_score_with_an_item_in_all_documents) {
   }
 }
 
-/// Drawn documents of three queries, some values missing, and what recipes make of them.
+/// Synthetic documents of three queries, some values missing, and what recipes make of them.
 datasets::dataset drawn_documents() {
   std::string text;
   std::uint32_t state = 3;
@@ -309,8 +309,8 @@ TEST(inspection, sums_of_128_bits_say_the_same) {
   }
 }
 
-/// Documents whose label is feature 1; feature 2 has nothing to do with it, nor has 3, which few
-/// documents list.
+/// Documents whose label is feature 1; features 2 and 3 are independent of it, and few documents
+/// list 3.
 datasets::dataset one_telling_feature(int seed) {
   std::string text;
   for (int d = 0; d < 240; ++d) {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-// What members that are no rules do as a whole: their scores are sums over features, so that a
-// card's numbers of documents, or what a weight moved when it was fitted, say all.
+// Inspection of scorecard, linear and joint members. Their scores are sums over features, so the
+// stored counts or mean contributions suffice.
 namespace rulerank::inline v0::l2r {
 
 namespace {

@@ -6,7 +6,7 @@
 
 namespace rulerank::inline v0::l2r {
 
-/// What exact_integer is computed with, inside this module alone.
+/// The integer type of exact_integer's arithmetic; private to this module.
 using wide_integer = boost::multiprecision::int512_t;
 
 wide_integer wide(exact_integer const& of);

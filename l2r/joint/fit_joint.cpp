@@ -15,8 +15,8 @@
 
 #include <fmt/format.h>
 
-// How a joint member is fitted: penalties and pairs of features by cross-fitting, then the
-// smallest value of the squared pair loss, then rounds of LambdaLoss.
+// Fits a joint member. Cross-fitting chooses penalties and feature pairs; then the squared pair
+// loss is minimized; then rounds of LambdaLoss follow.
 namespace rulerank::inline v0::l2r {
 
 namespace {
@@ -25,15 +25,15 @@ constexpr std::array<double, 3> weight_penalties{0.01, 0.1, 1};
 constexpr std::array<double, 2> point_penalties{0.01, 0.1};
 constexpr std::array<double, 3> joint_smoothnesses{0.1, 1, 10};
 constexpr int lambda_rounds = 3;
-/// The logistic loss has a quarter of the squared loss's second derivative at equal scores.
+/// At equal scores, the logistic loss has a quarter of the squared loss's second derivative.
 constexpr double logistic_scale = 0.25;
-/// Tables must gain more than so many standard errors over none.
+/// Tables are used if they gain more than this many standard errors.
 constexpr double errors_ahead = 1;
-constexpr std::size_t few_pairs = 6;  // tried first: where these gain nothing, more do not
+constexpr std::size_t few_pairs = 6;  // tried first: if these gain nothing, more do not
 
-/// Penalty while pairs are chosen: it keeps cells of few documents from winning.
+/// Penalty during the choice of pairs; prevents cells with few documents from winning.
 constexpr double screening_penalty = 0.003;
-/// Documents times unknowns that a thread at least has: less is done before another has begun.
+/// Minimum of documents times unknowns per thread; a smaller step ends before a thread has started.
 constexpr std::size_t numbers_a_thread = std::size_t{1} << 19;
 
 struct feature_pair {
@@ -41,13 +41,13 @@ struct feature_pair {
   std::size_t first = 0, second = 0;
 };
 
-/// How the squared loss falls with each document's score: half its slope, and its own part of the
-/// second derivative.
+/// The squared loss as a function of each document's score: minus half its slope, and the diagonal
+/// of its second derivative.
 struct document_pulls {
   std::vector<double> pull, own;
 };
 
-/// Fits a member and keeps what its cross-fitting uses again.
+/// Fits a member, reusing the quadratics of the cross-fitting.
 class joint_fit {
  public:
   joint_fit(context const& ctx, joint_training const& training, joint_options const& options)
@@ -57,12 +57,12 @@ class joint_fit {
         numbers / numbers_a_thread, 1, static_cast<std::size_t>(ctx.thread_count())));
     for (datasets::query_group const& query : training.queries)
       if (query.size() > most_joint_list)
-        throw usage_error(
-            fmt::format("a query of {} labelled documents, expected at most {} for a joint member",
-                        query.size(), most_joint_list));
+        throw usage_error(fmt::format(
+            "found a query of {} labelled documents, expected at most {} for a joint member",
+            query.size(), most_joint_list));
     if (design_.unknowns() > most_joint_unknowns)
       throw usage_error(fmt::format(
-          "a joint member of {} weights and points, expected at most {}; fewer bins make fewer",
+          "found {} weights and points of a joint member, expected at most {}; use fewer bins",
           design_.unknowns(), most_joint_unknowns));
     choose_loss();
     deal();
@@ -91,21 +91,21 @@ class joint_fit {
   joint_member rounded(joint_design const& design, std::vector<feature_pair> const& pairs,
                        std::vector<double> const& x) const;
 
-  context ctx_;  // with no more threads than are worth it
+  context ctx_;  // limited to as many threads as pay off
   joint_training const& training_;
   joint_options options_;
   joint_design design_;
   card_loss loss_ = card_loss::pair;
-  double mean_ = 0, scale_ = 1;            // of squares: the mean label; documents times variance
-  std::vector<std::size_t> learned_from_;  // queries
-  std::vector<std::size_t> dealt_;         // [queries] their folds
+  double mean_ = 0, scale_ = 1;  // for squares: the mean label; documents times label variance
+  std::vector<std::size_t> learned_from_;  // indices of queries
+  std::vector<std::size_t> dealt_;         // [queries] fold
   std::size_t folds_ = 1;
-  std::vector<quadratic> start_;  // [folds] the squared loss of each one's queries
+  std::vector<quadratic> start_;  // [folds] squared loss of the fold's queries
   joint_penalties penalties_;
-  std::vector<double> held_out_;  // qualities by the penalties, without tables
+  std::vector<double> held_out_;  // qualities with these penalties, without tables
 };
 
-/// Pairs need documents to compare. Without many of these every label counts, one by one.
+/// Uses the pair loss only if enough documents are compared; else every label counts by itself.
 void joint_fit::choose_loss() {
   std::vector<std::int32_t> const& labels = items().labels;
   std::size_t compared = 0;
@@ -122,7 +122,7 @@ void joint_fit::choose_loss() {
   for (std::int32_t const y : labels) squares += (y - mean_) * (y - mean_);
   scale_ = squares;
   learned_from_.clear();
-  if (scale_ <= 1e-12 * n) return;  // labels are equal
+  if (scale_ <= 1e-12 * n) return;  // all labels are equal
   learned_from_.resize(training_.queries.size());
   std::iota(learned_from_.begin(), learned_from_.end(), std::size_t{0});
 }
@@ -141,7 +141,7 @@ std::vector<std::size_t> joint_fit::others(std::size_t fold) const {
   return chosen;
 }
 
-/// The squared loss of these queries; of all it is a mean. `known`: without tables.
+/// The mean squared loss of these queries. `known`: the same without tables.
 quadratic joint_fit::start(joint_design const& design, std::vector<std::size_t> const& chosen,
                            quadratic const& known) const {
   joint_queries const of{training_.queries, items().labels, chosen};
@@ -150,12 +150,12 @@ quadratic joint_fit::start(joint_design const& design, std::vector<std::size_t> 
              : squares(ctx_, design, of, mean_, scale_, known);
 }
 
-/// The share of these queries among all queries, which scales penalties.
+/// The fraction of the queries, which scales penalties.
 double joint_fit::share(std::vector<std::size_t> const& chosen) const {
   return static_cast<double>(chosen.size()) / static_cast<double>(learned_from_.size());
 }
 
-/// A number a query that tells scores apart; more is better.
+/// A quality per query that distinguishes scores; larger is better.
 std::vector<double> joint_fit::qualities(std::vector<double> const& scores) const {
   std::vector<std::int32_t> const& labels = items().labels;
   if (loss_ == card_loss::pair) return ndcg_of_pairs(ctx_, labels, training_.queries, scores);
@@ -212,7 +212,7 @@ void joint_fit::choose_penalties() {
   }
 }
 
-/// The squared loss of all folds but one, without tables.
+/// The squared loss over all folds but one, without tables.
 quadratic joint_fit::without(std::size_t fold) const {
   quadratic left(design_.unknowns());
   for (std::size_t k = 0; k < folds_; ++k)
@@ -252,8 +252,8 @@ document_pulls joint_fit::pulls_of(std::vector<std::size_t> const& chosen,
   return found;
 }
 
-/// The pairs whose tables alone would make the squared loss of these queries smallest, beside what
-/// the scores have, if no two cells were compared; those that gain most first.
+/// The pairs ordered by the gain of their table: how far it alone would reduce the squared loss of
+/// these queries at `scores` if documents of different cells were not compared.
 std::vector<feature_pair> joint_fit::best_pairs(std::vector<std::size_t> const& chosen,
                                                 std::vector<double> const& scores,
                                                 std::size_t most) const {
@@ -288,7 +288,7 @@ std::vector<feature_pair> joint_fit::best_pairs(std::vector<std::size_t> const& 
   return all;
 }
 
-/// The qualities of the queries by fits, with so many tables, to those of the other folds.
+/// The cross-fitted qualities of the queries for fits with `pairs` tables.
 std::vector<double> joint_fit::qualities_with(std::size_t pairs) const {
   std::vector<double> scores(design_.documents());
   for (std::size_t fold = 0; fold < folds_; ++fold) {
@@ -308,7 +308,7 @@ std::vector<double> joint_fit::qualities_with(std::size_t pairs) const {
   return qualities(scores);
 }
 
-/// How many tables are better than none: by more than a standard error on the folds left out.
+/// Chooses the number of tables: they must gain more than one standard error on held-out folds.
 std::size_t joint_fit::choose_pairs() {
   std::size_t const features = design_.features();
   std::size_t const most = std::min(options_.max_pairs, features * (features - 1) / 2);
@@ -330,7 +330,8 @@ std::size_t joint_fit::choose_pairs() {
 std::int64_t whole(double value) {
   double const scaled = std::nearbyint(std::ldexp(value, joint_bits));
   if (!(std::abs(scaled) <= 0x1p52))
-    throw usage_error(fmt::format("a weight or points of {}, expected smaller labels", value));
+    throw usage_error(fmt::format(
+        "found a weight or points of {}, which is too large; use smaller labels", value));
   return static_cast<std::int64_t>(scaled);
 }
 

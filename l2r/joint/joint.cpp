@@ -24,9 +24,10 @@ bool has_missing_items(joint_member const& of) {
 
 void check(joint_options const& options) {
   if (options.max_pairs > 1000)
-    throw usage_error(fmt::format("{} pairs of features, expected 0 to 1000", options.max_pairs));
+    throw usage_error(
+        fmt::format("found {} pairs of features, expected 0 to 1000", options.max_pairs));
   if (options.folds < 2 || options.folds > 1000)
-    throw usage_error(fmt::format("{} folds, expected 2 to 1000", options.folds));
+    throw usage_error(fmt::format("found {} folds, expected 2 to 1000", options.folds));
 }
 
 std::uint32_t joint_group_count(std::uint32_t bins, bool has_missing_item) {
@@ -63,10 +64,11 @@ namespace {
 
 void expect_joint_items(joint_member const& by, datasets::binned_dataset const& items) {
   if (items.features != by.features || items.item_begin != by.item_begin)
-    throw usage_error("documents of other items than the joint member has points for");
+    throw usage_error(
+        "the items of the documents differ from those of the joint member, expected the same cuts");
 }
 
-/// joint_parts to `parts`.
+/// As joint_parts, into `parts`.
 void put_parts(joint_member const& by, joint_documents const& documents, std::size_t d,
                std::vector<double>& parts) {
   datasets::binned_dataset const& items = documents.items;

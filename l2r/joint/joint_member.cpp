@@ -11,15 +11,16 @@
 
 #include <fmt/format.h>
 
-// The kind `joint`: lines, points and tables of one fit.
+// The member kind `joint`: lines, points and tables of one fit.
 namespace rulerank::inline v0::l2r {
 
 namespace {
 
-constexpr std::int64_t most_joint_points = std::int64_t{1} << 52;  // doubles have all of these
+constexpr std::int64_t most_joint_points = std::int64_t{1} << 52;  // exactly representable as
+                                                                   // double
 
 cuts_pointer const& no_joint_cuts(model_member const&) {
-  static cuts_pointer const none;  // it takes raw documents
+  static cuts_pointer const none;  // the kind scores raw documents
   return none;
 }
 
@@ -36,7 +37,7 @@ model_member fit_joint_member(context const& ctx, fitting& from, recipe const& h
   return fit_joint(ctx, training, wanted.options);
 }
 
-/// Features and items of a joint member, by its cuts.
+/// A joint member with the features and items of its cuts.
 joint_member items_by(cuts_pointer const& cuts) {
   joint_member member;
   member.cuts = cuts;
@@ -46,7 +47,7 @@ joint_member items_by(cuts_pointer const& cuts) {
   return member;
 }
 
-/// How many points the table of two features has.
+/// The number of cells in the table of two features.
 std::size_t cells_of(joint_member const& member, std::size_t first, std::size_t second) {
   bool const missing = member.cuts->options.missing == datasets::missing_values::item;
   auto const groups = [&](std::size_t f) {
@@ -57,12 +58,13 @@ std::size_t cells_of(joint_member const& member, std::size_t first, std::size_t 
 
 nlohmann::ordered_json write_joint(model_member const& of, stored_parts& parts) {
   auto const& member = std::get<joint_member>(of);
-  if (!member.cuts) throw usage_error("a joint member without cuts, which no model file holds");
+  if (!member.cuts) throw usage_error("a joint member without cuts cannot be saved");
   joint_member const by_cuts = items_by(member.cuts);
   if (by_cuts.features != member.features || by_cuts.item_begin != member.item_begin ||
       member.points.size() != by_cuts.item_begin.back() ||
       member.weights.size() != member.features.size())
-    throw usage_error("a joint member of other items than its cuts make");
+    throw usage_error(
+        "the items of the joint member differ from those of its cuts, expected the same");
   nlohmann::ordered_json options = to_json(member.options);
   options["loss"] = name_of(member.loss);
   options["penalties"] = {{"weights", member.penalties.weights},
@@ -119,7 +121,7 @@ joint_pair read_pair(json_fields const& from, joint_member const& member) {
 model_member read_joint(json_fields const& from, stored_parts const& parts) {
   joint_member member = items_by(parts.cuts[from.index("cuts", parts.cuts.size())]);
   std::size_t const features = member.features.size();
-  if (features == 0) from.fail("cuts", "found cuts of no feature, expected one or more");
+  if (features == 0) from.fail("cuts", "found cuts without features, expected one feature or more");
   read_joint_options(from, member);
   from.integer("unit_bits", joint_bits, joint_bits);
   member.weights = read_integers(from, "weights", from.list("weights"), features,

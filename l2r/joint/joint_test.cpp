@@ -95,7 +95,7 @@ TEST(joint, two_documents_by_hand) {
   EXPECT_NEAR(value_of_weight(made.moved[0]), m / 2, 1e-8);
 }
 
-/// A design with a table, and what it needs.
+/// A design with a table, and its inputs.
 struct problem {
   datasets::dataset train;
   joint_documents documents;
@@ -241,7 +241,7 @@ TEST(joint, few_documents_with_others_of_their_query_count_one_by_one) {
   EXPECT_EQ(made.training_documents, 20U);
   EXPECT_NE(made.weights[0], 0);
   EXPECT_EQ(fitted(random_documents(200, 8)).loss, card_loss::pair);
-  // Labels that are equal teach nothing.
+  // Equal labels teach nothing.
   joint_member const none = fitted(parsed("1 qid:1 1:1\n1 qid:1 1:3\n"));
   EXPECT_TRUE(std::ranges::all_of(none.points, [](auto p) { return p == 0; }));
   EXPECT_EQ(none.weights[0], 0);

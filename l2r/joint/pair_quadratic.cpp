@@ -12,23 +12,23 @@ namespace rulerank::inline v0::l2r {
 
 namespace {
 
-constexpr std::size_t documents_a_batch = 256;  // whose rows stay in the caches
+constexpr std::size_t documents_a_batch = 256;  // the rows fit the caches
 constexpr std::size_t scored_a_piece = 1024;
-constexpr double lambda_mu = 5;  // weight of delta_ij, by validation on LETOR's sets
+constexpr double lambda_mu = 5;  // weight of delta_ij, chosen by validation on the LETOR sets
 
 double discount(std::size_t rank) {
   return 1 / std::log2(1 + static_cast<double>(rank));
 }
 
-/// One query of a quadratic: the weights that documents i and j have together, a matrix whose rows
-/// add up to 0, or for squares a diagonal; and what pulls each document up.
+/// One query's terms of a quadratic in the scores: its matrix (rows sum to 0; for squares, a
+/// diagonal) and its right-hand side.
 struct query_terms {
   std::size_t size = 0;
   std::vector<double> together;  // [size x size]
   std::vector<double> pull;      // [size]
 
   explicit query_terms(std::size_t n) : size(n), together(n * n), pull(n) {}
-  /// A pair with a second derivative and a slope.
+  /// Adds a pair with this second derivative and slope.
   void add_pair(std::size_t i, std::size_t j, double curve, double slope) {
     together[i * size + i] += curve;
     together[j * size + j] += curve;
@@ -39,24 +39,24 @@ struct query_terms {
   }
 };
 
-/// Adds queries to a quadratic, a batch of them at a time.
+/// Adds queries to a quadratic, one batch at a time.
 class accumulation {
  public:
-  /// The first `known` unknowns have all of theirs already.
+  /// The entries of the first `known` unknowns are complete already.
   accumulation(joint_design const& design, quadratic& to, std::size_t known)
       : design_(design), to_(to), known_(known) {}
 
-  /// `terms(q)` gives those of a query; it is called by several threads at once.
+  /// `terms(q)` returns the terms of query q; several threads call it at once.
   template <class Terms>
   void add(context const& ctx, joint_queries const& of, Terms const& terms) {
     for (std::size_t from = 0; from < of.chosen.size();) {
       std::size_t until = from, documents = 0;
-      std::vector<std::size_t> first;  // row of each query
+      std::vector<std::size_t> first;  // index of each query's first row
       for (; until < of.chosen.size() && documents < documents_a_batch; ++until) {
         first.push_back(documents);
         documents += of.all[of.chosen[until]].size();
       }
-      width_ = design_.unknowns() + 1;  // one for no unknown
+      width_ = design_.unknowns() + 1;  // the last column stands for no unknown
       rows_.assign(documents * width_, 0);
       documents_.resize(documents);
       pull_.resize(documents);
@@ -70,7 +70,7 @@ class accumulation {
   }
 
  private:
-  /// The rows of `together` times the documents' rows.
+  /// Computes `together` times the documents' rows.
   void fill(datasets::query_group const& query, query_terms const& terms, std::size_t first) {
     std::size_t const features = design_.features(), columns = design_.columns();
     for (std::size_t i = 0; i < terms.size; ++i) {
@@ -88,7 +88,7 @@ class accumulation {
     }
   }
 
-  /// Adds the documents' rows, turned, times those of `fill`: the lower triangle.
+  /// Adds (documents' rows)^T times the result of `fill`: the lower triangle.
   void multiply(context const& ctx) {
     std::size_t const features = design_.features();
     parallel_for(ctx, features + design_.columns(), 1,
@@ -121,7 +121,7 @@ class accumulation {
   std::vector<double> pull_;            // of the batch
 };
 
-/// `known` as the first unknowns of more.
+/// `known`, extended by unknowns without entries.
 quadratic widened(quadratic const& known, std::size_t unknowns) {
   quadratic sum(unknowns);
   for (std::size_t r = 0; r < known.b.size(); ++r) {
@@ -140,7 +140,7 @@ std::span<std::int32_t const> labels_of(joint_queries const& of, std::size_t q) 
 joint_design::joint_design(joint_documents const& documents)
     : documents_(documents), unknowns_(features() + documents.items.items()) {
   datasets::binned_dataset const& items = documents.items;
-  // Documents without an item get their unknown once all tables are there.
+  // Documents without an item get their placeholder after all tables are added.
   for (std::size_t f = 0; f < features(); ++f) {
     std::vector<std::uint32_t>& column = columns_.emplace_back(items.documents);
     auto const first = static_cast<std::uint32_t>(features() + items.item_begin[f]);

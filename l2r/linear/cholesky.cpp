@@ -11,15 +11,15 @@ namespace rulerank::inline v0::l2r {
 
 namespace {
 
-constexpr std::size_t panel = 32;  // columns that are done before the rest is updated
+constexpr std::size_t panel = 32;  // columns factored before the rest is updated
 constexpr std::size_t cholesky_rows_a_piece = 16;
-constexpr std::size_t columns_a_pass = 8;  // that a pass over a row subtracts
-constexpr std::size_t tile = 256;          // a row's numbers that the rows of a piece take in turn
+constexpr std::size_t columns_a_pass = 8;  // columns subtracted per pass over a row
+constexpr std::size_t tile = 256;  // columns of a row that all rows of a piece process in turn
 static_assert(panel % columns_a_pass == 0);
 
-/// The numbers [begin, end) of a row less the panel's columns times the row's numbers in the panel,
-/// `factors`: of each number column by column, whatever the passes and tiles. Column k is at
-/// `columns` + k * stride.
+/// Subtracts from the entries [begin, end) of a row the panel's columns times `factors`, the row's
+/// entries in the panel. Each entry is updated column by column, whatever the passes and tiles.
+/// Column k is at `columns` + k * stride.
 void subtract_panel(double* row, std::size_t begin, std::size_t end, double const* factors,
                     double const* columns, std::size_t stride) {
   for (std::size_t k = 0; k < panel; k += columns_a_pass) {
@@ -35,11 +35,11 @@ void subtract_panel(double* row, std::size_t begin, std::size_t end, double cons
   }
 }
 
-/// Columns [from, to) of L, all rows; the columns before are subtracted already.
+/// Computes columns [from, to) of L for all rows; earlier columns are already subtracted.
 void factor_panel(symmetric_matrix& a, std::size_t from, std::size_t to) {
   for (std::size_t k = from; k < to; ++k) {
     double const pivot = a.row(k)[k];
-    if (!(pivot > 0)) throw std::logic_error("a matrix that is not positive definite");
+    if (!(pivot > 0)) throw std::logic_error("the matrix is not positive definite");
     double const root = std::sqrt(pivot);
     a.row(k)[k] = root;
     for (std::size_t r = k + 1; r < a.size(); ++r) {
@@ -55,7 +55,7 @@ void factor_panel(symmetric_matrix& a, std::size_t from, std::size_t to) {
 std::vector<double> solve_positive_definite(context const& ctx, symmetric_matrix& a,
                                             std::vector<double> b) {
   std::size_t const n = a.size();
-  std::vector<double> turned;  // columns of the panel, [panel x n]: read one after the other below
+  std::vector<double> turned;  // the panel's columns, contiguous: [panel x n]
   for (std::size_t from = 0; from < n; from += panel) {
     std::size_t const to = std::min(n, from + panel);
     factor_panel(a, from, to);

@@ -7,10 +7,10 @@
 
 namespace rulerank::inline v0::l2r {
 
-/// Larger systems are not solved: the matrix of one of this size takes 2 GB.
+/// Limit on a system's size: the matrix of one of this size takes 2 GB.
 inline constexpr std::size_t most_unknowns = std::size_t{1} << 14;
 
-/// A symmetric matrix, of which the lower triangle is looked at: row r, column c <= r.
+/// A symmetric matrix. Only the lower triangle is read: row r, column c <= r.
 class symmetric_matrix {
  public:
   explicit symmetric_matrix(std::size_t size) : size_(size), values_(size * size) {}
@@ -23,9 +23,9 @@ class symmetric_matrix {
   std::vector<double> values_;
 };
 
-/// x with A x = b by Cholesky's method, A = L L^T, column by column: each number is computed by the
-/// same operations in the same order whatever the number of threads. A is overwritten. Throws
-/// `std::logic_error` for a matrix that is not positive definite.
+/// Solves A x = b by Cholesky's method, A = L L^T, column by column. The order of operations does
+/// not depend on the number of threads. Overwrites A. Throws `std::logic_error` if A is not
+/// positive definite.
 std::vector<double> solve_positive_definite(context const& ctx, symmetric_matrix& a,
                                             std::vector<double> b);
 

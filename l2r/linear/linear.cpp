@@ -28,31 +28,31 @@ constexpr std::size_t documents_a_block = 1024;
 constexpr std::size_t rows_a_piece = 8;
 constexpr std::string_view cross_fitted_strength = "cross-fit";
 
-/// What a document has of a feature that it does not list.
+/// The value of a feature that a document does not list.
 double unlisted_value(linear_options const& options) {
   return datasets::unlisted_value(options.missing, options.unlisted);
 }
 
-/// A file whose names are all others is one of other features, or of features renamed.
+/// Names without any match indicate a file of other or renamed features.
 void expect_a_name_in_common(datasets::dataset const& data, datasets::feature_names const& names) {
   if (data.names.empty() || names.empty()) return;
   std::set<std::string_view> known;
   for (auto const& [feature, name] : names) known.insert(name);
   for (auto const& [feature, name] : data.names)
     if (known.contains(name)) return;
-  throw error({data.name, 0, 0},
-              fmt::format("found features such as {}, expected some of those that the weights are "
-                          "of, such as {}",
-                          rulerank::quoted(data.names.begin()->second),
-                          rulerank::quoted(names.begin()->second)));
+  throw error(
+      {data.name, 0, 0},
+      fmt::format("found features such as {}, expected features that have weights, such as {}",
+                  rulerank::quoted(data.names.begin()->second),
+                  rulerank::quoted(names.begin()->second)));
 }
 
-/// The sums of one fold's documents: of products of unknowns, and of these with labels.
+/// The sums over one fold's documents: products of unknowns, and products with labels.
 struct moments {
   explicit moments(std::size_t unknowns) : products(unknowns), with_label(unknowns) {}
   symmetric_matrix products;
   std::vector<double> with_label;
-  double labels = 0;  // squares
+  double labels = 0;  // sum of squared labels
 
   void add(moments const& other) {
     for (std::size_t r = 0; r < with_label.size(); ++r) {
@@ -61,7 +61,7 @@ struct moments {
     }
     labels += other.labels;
   }
-  /// The sum of squares that weights leave of these labels.
+  /// The sum of squared errors of the weights.
   double left_by(std::vector<double> const& w) const {
     double sum = labels;
     for (std::size_t r = 0; r < w.size(); ++r) {
@@ -73,8 +73,8 @@ struct moments {
   }
 };
 
-/// The labelled documents as numbers: z-scores, then 1 for each missing value less its share in the
-/// query, of all documents; labels less their mean.
+/// The labelled documents as rows: z-scores, then for each missing value 1 minus the share of
+/// missing values in the query (over all its documents). Labels are centred on their mean.
 class design {
  public:
   design(context const& ctx, datasets::dataset const& train, linear_options const& options)
@@ -99,18 +99,18 @@ class design {
     find_means();
   }
 
-  /// Those that have labelled documents.
+  /// The number of queries with labelled documents.
   std::size_t queries() const { return lists_.size(); }
 
   std::vector<std::uint32_t> const& features() const { return features_; }
   std::size_t unknowns() const { return unknowns_; }
-  /// The unknown of feature k's missing values; 0: it has none.
+  /// The unknown of feature k's missing values; 0: none.
   std::size_t column_of_missing(std::size_t k) const { return column_of_missing_[k]; }
 
   /// How the labelled documents use a feature.
   struct use {
-    double size = 0;     // the mean size of the z-scores, of missing values 0
-    double missing = 0;  // the share of documents that miss the value
+    double size = 0;     // mean absolute z-score, 0 for missing values
+    double missing = 0;  // share of documents without the value
   };
   std::vector<use> uses() const {
     std::vector<use> of(features_.size());
@@ -179,7 +179,7 @@ class design {
     }
   }
   double label(std::size_t i) const { return data_.labels[labelled_[i]] - mean_label_; }
-  /// The unknowns of the i-th labelled document.
+  /// Writes the row of the i-th labelled document.
   void fill(std::size_t i, double* x) const {
     std::size_t const indicators = unknowns_ - features_.size();
     for (std::size_t j = 0; j < indicators; ++j)
@@ -195,14 +195,14 @@ class design {
 
   datasets::dataset data_;                    // all documents
   std::vector<std::size_t> labelled_;         // those with a label
-  std::vector<datasets::query_group> lists_;  // of these
+  std::vector<datasets::query_group> lists_;  // of the labelled documents
   std::vector<std::uint32_t> features_;
   double unlisted_;
   std::size_t unknowns_ = 0;
   std::vector<std::size_t> column_of_missing_;
   std::vector<std::size_t> query_;  // [labelled documents]
   double mean_label_ = 0;
-  std::vector<double> shares_;  // [queries x indicators] of all documents that miss the value
+  std::vector<double> shares_;  // [queries x indicators] share of all documents without the value
 };
 
 std::vector<double> weights_of(context const& ctx, moments const& of, double strength) {
@@ -211,7 +211,7 @@ std::vector<double> weights_of(context const& ctx, moments const& of, double str
   return solve_positive_definite(ctx, system, of.with_label);
 }
 
-/// The strength whose fits leave the smallest sum of squares on the folds left out.
+/// The strength with the smallest held-out sum of squared errors.
 double best_strength(context const& ctx, std::vector<moments> const& folds) {
   std::array<double, strengths.size()> errors{};
   for (std::size_t k = 0; k < folds.size(); ++k) {
@@ -230,11 +230,12 @@ double best_strength(context const& ctx, std::vector<moments> const& folds) {
 std::int64_t whole_weight(double weight) {
   double const scaled = std::nearbyint(std::ldexp(weight, linear_bits));
   if (!(std::abs(scaled) < 0x1p62))
-    throw usage_error(fmt::format("a weight of {}, expected smaller labels", weight));
+    throw usage_error(
+        fmt::format("found a weight of {}, which is too large; use smaller labels", weight));
   return static_cast<std::int64_t>(scaled);
 }
 
-/// Part k of a document that has this z-score, or misses the value.
+/// Part k of a document's score, from its z-score or missing value.
 linear_part part_of(linear_weights const& by, std::size_t k, double z) {
   feature_weight const& feature = by.features[k];
   if (!std::isnan(z)) return {z, false, z * value_of_weight(feature.weight)};
@@ -263,10 +264,10 @@ datasets::dataset z_scores(context const& ctx, datasets::dataset const& document
 void check(linear_options const& options) {
   if (!(options.strength >= 0 && options.strength <= 1e9) ||
       (options.strength > 0 && options.strength < 1e-9))
-    throw usage_error(
-        fmt::format("strength {}, expected 1e-9 to 1e9, or 0 (cross-fitted)", options.strength));
+    throw usage_error(fmt::format("found strength {}, expected 1e-9 to 1e9, or 0 (cross-fitted)",
+                                  options.strength));
   if (options.folds < 2 || options.folds > 1000)
-    throw usage_error(fmt::format("{} folds, expected 2 to 1000", options.folds));
+    throw usage_error(fmt::format("found {} folds, expected 2 to 1000", options.folds));
 }
 
 nlohmann::ordered_json to_json(linear_options const& options) {
@@ -287,11 +288,12 @@ linear_options linear_options_from(nlohmann::ordered_json const& json, std::stri
   linear_options options;
   if (nlohmann::ordered_json const& strength = fields.member("strength"); strength.is_string()) {
     if (fields.word("strength") != cross_fitted_strength)
-      fields.fail("strength", "found a word, expected a number or cross-fit");
+      fields.fail("strength", "found a string, expected a number or cross-fit");
     options.strength = 0;
   } else {
     options.strength = fields.number("strength");
-    if (options.strength == 0) fields.fail("strength", "found 0, expected more, or cross-fit");
+    if (options.strength == 0)
+      fields.fail("strength", "found 0, expected a number above 0, or cross-fit");
   }
   options.folds = fields.integer("folds", 2, 1000);
   options.missing = fields.known("missing_values", datasets::missing_values_from);
@@ -316,8 +318,8 @@ linear_weights fit_linear(context const& ctx, datasets::dataset const& train,
   if (unknowns == 0)
     throw error({train.name, 1, 1}, "no document lists a feature, expected one or more");
   if (unknowns > most_unknowns)
-    throw usage_error(
-        fmt::format("a linear member of {} weights, expected at most {}", unknowns, most_unknowns));
+    throw usage_error(fmt::format("found {} weights of a linear member, expected at most {}",
+                                  unknowns, most_unknowns));
   std::size_t const queries = rows.queries();
   std::size_t const folds = options.strength == 0 ? std::min(options.folds, queries) : 1;
   std::vector<moments> of_folds(folds, moments(unknowns));

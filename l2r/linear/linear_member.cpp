@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-// The kind `linear`: weights of raw features.
+// The member kind `linear`: weights of raw features.
 namespace rulerank::inline v0::l2r {
 
 namespace {
@@ -29,7 +29,7 @@ model_member fit_weights(context const& ctx, fitting& from, recipe const& how) {
 nlohmann::ordered_json write_weights(model_member const& of, stored_parts&) {
   linear_weights const& w = std::get<linear_member>(of).weights;
   if (w.features.empty() || w.options.strength == 0)
-    throw usage_error("a linear member that was not fitted, which no model file holds");
+    throw usage_error("a linear member that was not fitted cannot be saved");
   nlohmann::ordered_json features = nlohmann::ordered_json::array();
   for (feature_weight const& one : w.features) {
     nlohmann::ordered_json& entry = features.emplace_back();
@@ -54,7 +54,7 @@ std::int64_t weight_from(json_fields const& from, std::string_view key) {
   return weight;
 }
 
-/// The k-th feature; names go to those before.
+/// Reads the next feature; `names` holds the names read before.
 void read_feature(json_fields const& from, linear_weights& w, std::set<std::string>& names) {
   feature_weight one;
   one.feature = static_cast<std::uint32_t>(
@@ -63,11 +63,11 @@ void read_feature(json_fields const& from, linear_weights& w, std::set<std::stri
     from.fail("feature", fmt::format("found {} after {}, expected ascending numbers", one.feature,
                                      w.features.back().feature));
   if (from.has("name") != !names.empty() && !w.features.empty())
-    from.fail("name", "found names of some features, expected all or none");
+    from.fail("name", "found names of some features, expected names of all features or of none");
   if (from.has("name")) {
     std::string const& name = from.word("name");
     if (name.empty() || !names.insert(name).second)
-      from.fail("name", "found no name or one again, expected each name once");
+      from.fail("name", "found a missing or repeated name, expected each name once");
     w.names.emplace(one.feature, name);
   }
   one.weight = weight_from(from, "weight");

@@ -36,8 +36,8 @@ datasets::dataset drawn(std::size_t documents, std::uint64_t seed) {
   return parsed(text);
 }
 
-/// The rows of the regression and the labels, each less its mean over the query: for every feature
-/// its z-scores, then for features 2 and 9 whether the value is missing.
+/// The rows of the regression and the labels, centred within the query: for every feature its
+/// z-scores, then for features 2 and 9 whether the value is missing.
 struct rows {
   std::vector<std::vector<double>> x;
   std::vector<double> y;
@@ -158,7 +158,7 @@ TEST(linear, documents_without_a_label_are_of_their_query) {
   EXPECT_NEAR(value_of_weight(w.features[1].missing), expected[4], 1e-9);
   EXPECT_NEAR(value_of_weight(w.features[3].missing), expected[5], 1e-9);
   EXPECT_GT(std::abs(expected[0]), .01);
-  // Alone, such documents teach nothing: most of them are their query.
+  // Alone, these documents teach nothing: most are their query's only document.
   std::vector<std::size_t> known;
   for (std::size_t d = 0; d < data.size(); ++d)
     if (d % 6 == 1) known.push_back(d);
@@ -192,7 +192,7 @@ TEST(linear, cross_fitting_chooses_what_leaves_least) {
   EXPECT_EQ(w.options.strength, best);
   auto const expected = ridge(of, std::vector<bool>(data.size(), true), best);
   EXPECT_NEAR(value_of_weight(w.features[0].weight), expected[0], 1e-9);
-  // One query has nothing to leave out; two make a fold each.
+  // One query cannot be held out; two make a fold each.
   EXPECT_EQ(fit_linear(context{}, drawn(6, 5), {0}).options.strength, 10);
   EXPECT_NO_THROW(fit_linear(context{}, drawn(12, 5), {0}));
 }

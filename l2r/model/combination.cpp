@@ -12,16 +12,18 @@ list_moments moments_of(std::span<double const> scores) {
   double const mean = sum / size;
   for (double const score : scores) squares += (score - mean) * (score - mean);
   double const deviation = std::sqrt(squares / size);
-  // Equal scores may miss their mean by a rounding.
+  // Rounding can make the mean of equal scores differ from them.
   return {mean, deviation > 1e-12 * std::abs(mean) ? deviation : 0};
 }
 
 std::vector<double> combine(std::span<datasets::query_group const> queries,
                             std::span<std::vector<double> const> members) {
-  if (members.empty()) throw usage_error("no scores to combine");
+  if (members.empty())
+    throw usage_error("found no scores to combine, expected those of one member or more");
   std::size_t const documents = queries.empty() ? 0 : queries.back().end;
   for (std::vector<double> const& scores : members)
-    if (scores.size() != documents) throw usage_error("scores to combine of other documents");
+    if (scores.size() != documents)
+      throw usage_error("found a number of scores that differs from the number of documents");
   if (members.size() == 1) return members.front();
   std::vector<double> combined(documents);
   for (datasets::query_group const& query : queries) {

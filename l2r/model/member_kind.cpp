@@ -59,7 +59,7 @@ std::vector<std::int64_t> read_integers(json_fields const& from, std::string con
                                         nlohmann::ordered_json const& list, std::size_t count,
                                         std::int64_t least, std::int64_t most) {
   if (!list.is_array() || list.size() != count)
-    from.fail(place, fmt::format("found no list of {}", counted(count, "integer")));
+    from.fail(place, fmt::format("expected a list of {}", counted(count, "integer")));
   std::vector<std::int64_t> numbers;
   for (nlohmann::ordered_json const& one : list) {
     bool const fits =
@@ -80,7 +80,7 @@ std::vector<std::int64_t> read_by_feature(json_fields const& from, std::string_v
   nlohmann::ordered_json const& lists = from.list(key);
   std::size_t const features = item_begin.size() - 1;
   if (lists.size() != features)
-    from.fail(key, fmt::format("found {}, expected {}, one a feature",
+    from.fail(key, fmt::format("found {}, expected {}, one for each feature",
                                counted(lists.size(), "list"), features));
   std::vector<std::int64_t> numbers;
   for (std::size_t f = 0; f < features; ++f) {
@@ -92,11 +92,11 @@ std::vector<std::int64_t> read_by_feature(json_fields const& from, std::string_v
 }
 
 scored prepared_member::score(context const&, datasets::binned_dataset const&) const {
-  throw std::logic_error("a member of raw documents was given items");
+  throw std::logic_error("a member that scores raw documents was given items");
 }
 
 scored prepared_member::score(context const&, datasets::dataset const&) const {
-  throw std::logic_error("a member of items was given raw documents");
+  throw std::logic_error("a member that scores items was given raw documents");
 }
 
 fitted_items const& items_of(context const& ctx, fitting& from,
@@ -116,8 +116,8 @@ fitted_items const& items_of(context const& ctx, fitting& from,
                                                 : datasets::subset(all, from.labelled));
   if (items->feature_count() == 0)
     throw error({from.train.name, 1, 1},
-                given ? "no feature has a cut in the discretizer given"
-                      : "no feature has two bins, expected one that is not constant");
+                given ? "no feature has a cut in this discretizer, expected at least one"
+                      : "no feature has two bins, expected a feature that varies");
   return from.made.emplace_back(fitted_items{discretizer, given, by, std::move(items)});
 }
 

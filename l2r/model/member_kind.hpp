@@ -12,85 +12,85 @@
 #include <string_view>
 #include <vector>
 
-// What model files and scorers need to know of a kind of member. A new kind: a type among those of
-// `model_member` and `recipe`, a file with its entry, and the entry in member_kind.cpp.
+// The interface of a member kind towards model files and scorers. To add a kind: a type in
+// `model_member` and in `recipe`, a file that defines its entry, and the entry in member_kind.cpp.
 namespace rulerank::inline v0::l2r {
 
 using cuts_pointer = std::shared_ptr<datasets::discretizer const>;
 using items_pointer = std::shared_ptr<datasets::binned_dataset const>;
 
-/// What members of a model file refer to by index.
+/// Cuts and items that the members of a model file refer to by index.
 struct stored_parts {
   std::vector<cuts_pointer> cuts;
   std::vector<items_pointer> training;
 
-  /// The index of something equal, added where there is none.
+  /// The index of an equal entry, which is added if there is none.
   std::size_t index_of(cuts_pointer const& of);
   std::size_t index_of(items_pointer const& of);
 };
 
-/// The features of cuts and where the items of each begin, without points.
+/// A scorecard without points: the features of the cuts and where the items of each begin.
 scorecard columns_of(datasets::discretizer const& cuts);
 
 bool same_options(datasets::discretizer_options const& a, datasets::discretizer_options const& b);
 bool same_cuts(cuts_pointer const& a, cuts_pointer const& b);
 bool same_items(items_pointer const& a, items_pointer const& b);
 
-/// `count` integers of a list at `place`.
+/// Reads `count` integers from a list at `place`.
 std::vector<std::int64_t> read_integers(json_fields const& from, std::string const& place,
                                         nlohmann::ordered_json const& list, std::size_t count,
                                         std::int64_t least, std::int64_t most);
-/// Of each feature a list of integers, one an item.
+/// Reads a list of integers per feature, one integer per item.
 std::vector<std::int64_t> read_by_feature(json_fields const& from, std::string_view key,
                                           std::span<std::uint32_t const> item_begin,
                                           std::int64_t least, std::int64_t most);
 
-/// A member made ready to score. `score` may be called from several threads at once.
+/// A member prepared for scoring. `score` may be called from several threads at once.
 class prepared_member {
  public:
   virtual ~prepared_member() = default;
-  /// Of documents as items, or of kinds that need them (member_kind::raw) of raw documents: one of
-  /// the two is there.
+  /// Scores documents given as items or, for kinds with member_kind::raw, raw documents. A kind
+  /// implements one of the two.
   virtual scored score(context const& ctx, datasets::binned_dataset const& items) const;
   virtual scored score(context const& ctx, datasets::dataset const& documents) const;
-  /// What computes the score; null for kinds that are no rules.
+  /// The ranker behind the score; null for kinds without rules.
   virtual ranker const* rules() const { return nullptr; }
 };
 
 class scorer;
-/// For this module's own code.
+/// Access for this module's own code.
 struct scorer_access {
-  /// Member k made ready.
+  /// Member k, prepared.
   static prepared_member const& prepared(scorer const& of, std::size_t k);
 };
 
-/// Labelled documents as items, and how they became so.
+/// Labelled documents as items, and the cuts that made them.
 struct fitted_items {
-  datasets::discretizer_options options;  ///< of cuts that were fitted
-  bool given = false;                     ///< the cuts were
+  datasets::discretizer_options options;  ///< of the cuts, if they were fitted
+  bool given = false;                     ///< the cuts were given
   cuts_pointer cuts;
   items_pointer items;
 };
 
-/// What the members of one fit have in common.
+/// State shared by the members of one fit.
 struct fitting {
   datasets::dataset const& train;
-  std::vector<std::size_t> labelled;         ///< documents that have a label, ascending
-  std::vector<datasets::query_group> lists;  ///< these by query
+  std::vector<std::size_t> labelled;         ///< indices of the documents with a label, ascending
+  std::vector<datasets::query_group> lists;  ///< labelled documents by query
   std::vector<fitted_items> made;
 };
 
-/// The labelled documents as the items that these options or cuts make, which another recipe may
-/// have asked for already. Cuts are fitted on all training documents, and values normalized within
-/// all of their query. Throws `error` naming the documents where no feature has two bins.
+/// The labelled documents as items made by these options or cuts; reused if another recipe asked
+/// for the same. Cuts are fitted on all training documents, and values are normalized over all
+/// documents of a query. Throws `error` naming the documents if no feature has two bins.
 fitted_items const& items_of(context const& ctx, fitting& from,
                              datasets::discretizer_options const& discretizer,
                              cuts_pointer const& cuts);
 
 struct member_kind {
-  std::string_view name;  ///< in model files
+  std::string_view name;  ///< name in model files
   bool raw;               ///< scores raw documents; otherwise items
-  /// By which documents become items; null where they are given as items, and for raw documents.
+  /// The cuts that make the items; null if items are given, and for raw kinds.
   cuts_pointer const& (*cuts)(model_member const& of);
   model_member (*fit)(context const& ctx, fitting& from, recipe const& how);
   nlohmann::ordered_json (*write)(model_member const& of, stored_parts& parts);
@@ -99,7 +99,7 @@ struct member_kind {
                                               engine_options const& how);
 };
 
-/// In the order of the types of `model_member` and of `recipe`.
+/// In the order of the types in `model_member` and `recipe`.
 std::span<member_kind const> member_kinds();
 
 extern member_kind const rules_kind;      // rules_member.cpp

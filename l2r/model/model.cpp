@@ -36,7 +36,7 @@ std::uint32_t little_endian(char const* from) {
   return value;
 }
 
-/// What the header says of training documents.
+/// The header's entry for training documents.
 nlohmann::ordered_json header_of(datasets::binned_dataset const& t) {
   nlohmann::ordered_json columns = nlohmann::ordered_json::array();
   for (std::size_t f = 0; f < t.feature_count(); ++f)
@@ -52,7 +52,7 @@ void append_bytes(std::string& to, datasets::binned_dataset const& t) {
   for (std::int32_t label : t.labels) append_little_endian(to, static_cast<std::uint32_t>(label));
 }
 
-/// Takes the bytes of a model file's binary part one after the other.
+/// Reads the binary part of a model file sequentially.
 class binary_part {
  public:
   binary_part(std::string_view bytes, std::string name) : left_(bytes), name_(std::move(name)) {}
@@ -68,7 +68,8 @@ class binary_part {
   void expect_end() const {
     if (!left_.empty())
       throw error({name_, 1, 1},
-                  fmt::format("found {} after the last documents", counted(left_.size(), "byte")));
+                  fmt::format("found {} after the last documents, expected the end of the file",
+                              counted(left_.size(), "byte")));
   }
 
  private:
@@ -76,7 +77,7 @@ class binary_part {
   std::string name_;
 };
 
-/// Feature f's column of `t`, of which `t` has those before it.
+/// Reads feature f's column of `t`; earlier columns are already in `t`.
 void read_column(datasets::binned_dataset& t, std::size_t f, json_fields const& header,
                  binary_part& bytes) {
   t.features.push_back(static_cast<std::uint32_t>(header.integer("feature", 0, largest_label)));
@@ -100,7 +101,7 @@ datasets::binned_dataset read_training(json_fields const& header, binary_part& b
   t.documents = header.integer("documents", 1, std::numeric_limits<std::uint32_t>::max());
   t.max_label = static_cast<std::int32_t>(header.integer("max_label", 0, largest_label));
   nlohmann::ordered_json const& columns = header.list("columns");
-  // Taken before anything of that size is made; the columns take theirs from it.
+  // Checks the size before allocating; the columns are cut from `codes`.
   std::string_view const codes = bytes.take(columns.size() * t.documents);
   std::string_view const labels = bytes.take(4 * t.documents);
   binary_part column_bytes(codes, header.name());
@@ -122,7 +123,7 @@ datasets::binned_dataset read_training(json_fields const& header, binary_part& b
   return t;
 }
 
-/// `version`: of the file.
+/// `version`: of the model file.
 model_member read_member(json_fields const& header, stored_parts const& parts, int version) {
   std::string const& name = header.word("kind");
   std::string known;
@@ -131,7 +132,7 @@ model_member read_member(json_fields const& header, stored_parts const& parts, i
     if (kind.name == name) return kind.read(header, parts);
     known += fmt::format("{}{}", known.empty() ? "" : ", ", kind.name);
   }
-  header.fail("kind", fmt::format("found a kind that is not known, expected one of {}", known));
+  header.fail("kind", fmt::format("found an unknown kind, expected one of {}", known));
 }
 
 model parse(nlohmann::ordered_json const& json, std::string_view payload, std::string const& name,
@@ -162,21 +163,21 @@ model parse(nlohmann::ordered_json const& json, std::string_view payload, std::s
   return m;
 }
 
-/// Refuses versions that this program does not read.
+/// Throws for versions that this program does not read.
 int version_from(std::string_view version, std::string const& name) {
   for (int const known : {version_of_rules_alone, model_version})
     if (version == fmt::format("{}", known)) return known;
   bool const earlier = version == "1";
   throw error(
       {name, 1, 1},
-      fmt::format("a model of version {}, expected {}{}", version, model_version,
-                  earlier ? ": an earlier rulerank wrote it, run `rulerank fit` again" : ""));
+      fmt::format("found a model of version {}, expected {}{}", version, model_version,
+                  earlier ? "; an earlier rulerank wrote it, so run `rulerank fit` again" : ""));
 }
 
 }  // namespace
 
 model fit(context const& ctx, datasets::dataset const& train, std::span<recipe const> recipes) {
-  if (recipes.empty()) throw usage_error("nothing to fit, expected one recipe or more");
+  if (recipes.empty()) throw usage_error("found nothing to fit, expected one recipe or more");
   std::vector<std::size_t> const labelled = datasets::labelled_documents(train, "learn from");
   fitting from{train, labelled, datasets::subset_queries(train, labelled), {}};
   model m;
@@ -186,7 +187,7 @@ model fit(context const& ctx, datasets::dataset const& train, std::span<recipe c
 }
 
 std::string to_bytes(model const& m) {
-  if (m.members.empty()) throw usage_error("a model without members");
+  if (m.members.empty()) throw usage_error("found a model without members, expected one or more");
   stored_parts parts;
   nlohmann::ordered_json members = nlohmann::ordered_json::array();
   for (model_member const& one : m.members) {
@@ -218,11 +219,9 @@ model model_from_bytes(std::string_view bytes, std::string const& name) {
   int const known_version = version_from(version, name);
   std::string_view const body = bytes.substr(line_end + 1);
   if (line.substr(std::min(version.size() + 1, line.size())) != sha256_hex(body))
-    fail(
-        "a model that is damaged or cut short: its bytes do not have the checksum of its first "
-        "line");
+    fail("this model is damaged or cut short: its checksum does not match");
   std::size_t const header_end = body.find('\n');
-  if (header_end == body.npos) fail("a model without a header");
+  if (header_end == body.npos) fail("found a model without a header, expected one");
   return parse(
       parse_ordered_json(body.substr(0, header_end), name, "a model's header", header_line),
       body.substr(header_end + 1), name, known_version);

@@ -14,57 +14,57 @@
 #include <variant>
 #include <vector>
 
-// What is fitted once and ranks from then on: members, saved and loaded as one file.
+// A fitted model: one or more members, saved and loaded as one file.
 // Threads: functions may be called from any number of threads at once; an object may be read by
 // several threads at once, or changed by one.
 namespace rulerank::inline v0::l2r {
 
-/// Ranks by the association rules of training documents (class ranker). Neither pointer is null,
-/// but `cuts` where documents are given as items (binned_lists). Members of a model may point to
-/// the same cuts and documents: they are then stored, and cuts applied, once.
+/// Ranks by the association rules of training documents (class ranker). No pointer is null, except
+/// `cuts` if documents are given as items (binned_lists). Members may share cuts and documents:
+/// these are then stored, and cuts applied, once.
 struct rules_member {
   std::shared_ptr<datasets::discretizer const> cuts;
   std::shared_ptr<datasets::binned_dataset const> training;
   scoring_options scoring;
 };
 
-/// Ranks by a sum of points, a number an item. `cuts` are null where documents are given as items.
-/// A card is a scorecard with `options.page`.
+/// Ranks by a sum of points, one number per item. `cuts` is null if documents are given as items. A
+/// card is a scorecard with `options.page`.
 struct scorecard_member {
   std::shared_ptr<datasets::discretizer const> cuts;
-  scorecard_options options;  ///< that it was fitted with
+  scorecard_options options;  ///< used for the fit
   scorecard card;
-  /// The penalties were chosen by cross-fitting in at most so many folds of queries; 0: given.
+  /// The number of folds if cross-fitting chose the penalties; 0: they were given.
   std::size_t cross_fitted_folds = 0;
-  /// Those that it was fitted to, and how many of them have each item [items]; 0 and none where a
-  /// model file does not say.
+  /// The number of training documents, and how many have each item [items]; 0 and empty if the
+  /// model file does not store them.
   std::uint32_t training_documents = 0;
   std::vector<std::uint32_t> item_documents;
-  /// A card on one page has the best card of each size that was tried, smallest first. Empty if
-  /// sizes were not tried.
+  /// For a card on one page: the best card of each size tried, smallest first. Empty if sizes were
+  /// not tried.
   std::vector<card_trial> frontier{};
-  /// A card on one page has the totals of its training documents, rising. Empty if the model file
-  /// has none.
+  /// For a card on one page: the totals of its training documents, ascending. Empty if the model
+  /// file does not store them.
   std::vector<card_total> totals{};
 };
 
-/// Ranks by a weighted sum of the raw features, each within its query: documents that are items
-/// already have no score by it.
+/// Ranks by a weighted sum of raw features, each standardized within its query. Cannot score
+/// documents given as items.
 struct linear_member {
   linear_weights weights;
 };
 
-/// How a `joint_member` is fitted (docs/members.md).
+/// How a `joint_member` is fitted (docs/reference/components.md).
 struct joint_options {
-  std::size_t max_pairs = 24;  ///< pairs of features with a table, at most; 0 to 1000
+  std::size_t max_pairs = 24;  ///< maximum number of feature pairs with a table, 0 to 1000
   std::size_t folds = 5;       ///< of cross-fitting, 2 to 1000
 };
 
-/// Throws `usage_error` for what makes no sense.
+/// Throws `usage_error` for invalid options.
 void check(joint_options const& options);
 
-/// Times the sum of squares of the weights, of the points, of the differences of neighbouring bins'
-/// points, and of the points of tables.
+/// Factors of the sums of squares of the weights, of the points, of the differences between
+/// neighbouring bins' points, and of the tables' points.
 struct joint_penalties {
   double weights = 0.1;
   double points = 0.1;
@@ -72,57 +72,57 @@ struct joint_penalties {
   double tables = 0.3;
 };
 
-/// Points of two features together, by groups of neighbouring bins.
+/// Points for two features together, by groups of neighbouring bins.
 struct joint_pair {
-  std::size_t first = 0, second = 0;  ///< positions among the member's features, ascending
+  std::size_t first = 0, second = 0;  ///< indices into the member's features, ascending
   std::vector<std::int64_t> points;   ///< [groups of first x groups of second]
 };
 
-/// Ranks by a sum of curves, one a feature: a weight times the z-score within the query (0 where
-/// the value is missing), and the points of its bin; and of tables, one a pair of features. Weights
-/// and points are whole numbers in units of 2^-joint_bits. Documents that are items already have no
-/// score by it.
+/// Ranks by a sum of curves and tables. A curve, one per feature, is a weight times the z-score
+/// within the query (0 if missing) plus the points of the value's bin. A table belongs to a pair of
+/// features. Weights and points are integers in units of 2^-joint_bits. Cannot score documents
+/// given as items.
 struct joint_member {
   std::shared_ptr<datasets::discretizer const> cuts;  ///< not null
-  joint_options options;                              ///< that it was fitted with
-  joint_penalties penalties;                          ///< that were chosen
-  /// pair: the weighted pair loss; point: squares, where few documents are compared.
+  joint_options options;                              ///< used for the fit
+  joint_penalties penalties;                          ///< chosen by the fit
+  /// pair: the weighted pair loss; point: squared error, used if few documents are compared.
   card_loss loss = card_loss::pair;
   std::vector<std::uint32_t> features;    ///< [F] ascending
   std::vector<std::uint32_t> item_begin;  ///< [F + 1] as in a binned_dataset
   std::vector<std::int64_t> weights;      ///< [F]
   std::vector<std::int64_t> points;       ///< [items]
-  std::vector<joint_pair> pairs;          ///< those that gained most first
+  std::vector<joint_pair> pairs;          ///< by decreasing gain
   std::uint32_t training_documents = 0;
-  /// The mean over the training documents of the size of what each feature, then each pair, adds.
+  /// Mean absolute contribution over the training documents: of each feature, then of each pair.
   std::vector<std::int64_t> moved;
 };
 
 inline constexpr int joint_bits = 32;
 
-/// One way to score documents, of one of several kinds.
+/// A member of a model (in the documentation also: component): one ranker, of one of these kinds.
 using model_member = std::variant<rules_member, scorecard_member, linear_member, joint_member>;
 
-/// The words for kinds of members, in the order of `model_member` and `recipe`: rules, scorecard,
+/// The names of the member kinds, in the order of `model_member` and `recipe`: rules, scorecard,
 /// linear, joint.
 std::span<std::string_view const> member_kind_names();
-/// The word for a member: `card` for a scorecard on one page, whose kind in a model file is
-/// `scorecard`.
+/// The name shown for a member: its kind, but `card` for a scorecard on one page, which model files
+/// store as `scorecard`.
 std::string_view kind_of(model_member const& of);
 
-/// Everything that ranking needs. The score of a document is that of the member or, of several, the
-/// mean of theirs, each standardized within its query's list; where these are all equal, 0.
+/// A complete ranking model. A document's score is that of the only member or, with several, the
+/// mean of the members' scores, each standardized within the query's list (0 if all are equal).
 struct model {
   std::vector<model_member> members;  ///< one or more
-  /// Of the arrays that it was fitted to, where that is known and more than the last feature's
-  /// number: no document lists the features behind it. 0 where not.
+  /// Width of the feature arrays used for the fit, if known and larger than the last listed
+  /// feature's number: the features beyond it occur in no document. Otherwise 0.
   std::uint32_t columns = 0;
 };
 
 /// How to fit a `rules_member`.
 struct rules_recipe {
   datasets::discretizer_options discretizer;
-  /// Not null: these cuts are used, and `discretizer` is not looked at.
+  /// If not null, these cuts are used and `discretizer` is ignored.
   std::shared_ptr<datasets::discretizer const> cuts;
   scoring_options scoring;
 };
@@ -130,12 +130,12 @@ struct rules_recipe {
 /// How to fit a `scorecard_member`.
 struct scorecard_recipe {
   datasets::discretizer_options discretizer;
-  /// Not null: these cuts are used, and `discretizer` is not looked at.
+  /// If not null, these cuts are used and `discretizer` is ignored.
   std::shared_ptr<datasets::discretizer const> cuts;
   scorecard_options options;
 };
 
-/// A card on one page: bins of its own, loss, smoothness and size by cross-fitting.
+/// A card on one page: bins of its own; loss, smoothness and size chosen by cross-fitting.
 scorecard_recipe card_recipe();
 
 /// How to fit a `linear_member`.
@@ -146,7 +146,7 @@ struct linear_recipe {
 /// How to fit a `joint_member`.
 struct joint_recipe {
   datasets::discretizer_options discretizer{datasets::binning::frequency, 20};
-  /// Not null: these cuts are used, and `discretizer` is not looked at.
+  /// If not null, these cuts are used and `discretizer` is ignored.
   std::shared_ptr<datasets::discretizer const> cuts;
   joint_options options;
 };
@@ -154,31 +154,31 @@ struct joint_recipe {
 /// How to fit a member.
 using recipe = std::variant<rules_recipe, scorecard_recipe, linear_recipe, joint_recipe>;
 
-/// Fits one member a recipe on the training documents that have a label, in the order of the
-/// recipes; cuts and items that recipes share are made once. Those without one (`unlabelled`) count
-/// where no label is read: cuts are of all documents, and values are normalized within all of their
-/// query. Throws `error` naming the documents where none has a label and where no feature has two
-/// bins, `usage_error` without recipes and for options that make no sense.
+/// Fits one member per recipe, in the order of the recipes, to the training documents that have a
+/// label. Recipes share equal cuts and items. Documents without a label (`unlabelled`) are used
+/// where no label is needed: to fit cuts and to normalize values within queries. Throws `error`
+/// naming the documents if none has a label or no feature has two bins, `usage_error` for no
+/// recipes and for invalid options.
 model fit(context const& ctx, datasets::dataset const& train, std::span<recipe const> recipes);
 
-/// The version of model files that this program writes. It reads version 2, too, which has members
-/// of the kind `rules` alone.
+/// The model file version that this program writes. It also reads version 2, which has only members
+/// of kind `rules`.
 inline constexpr int model_version = 3;
 
-/// One file: the line `rulerank-model VERSION SHA256` (of all that follows the line), a line of
-/// JSON (cuts, the columns of training documents, members that refer to these by index, and
-/// `model::columns` where it is known), then
-/// little-endian binary: of each set of training documents the bin codes column by column, one byte
-/// each, without padding, and the labels, four bytes each. Equal cuts and documents stand once.
-/// Throws `usage_error` for a model without members or with one that has no cuts.
+/// Serializes a model. Format: the line `rulerank-model VERSION SHA256` (of everything after that
+/// line); a line of JSON (cuts, the columns of the training documents, members that refer to these
+/// by index, and `model::columns` if known); then little-endian binary: for each set of training
+/// documents the bin codes column by column, one byte each, unpadded, and the labels, four bytes
+/// each. Equal cuts and documents are stored once. Throws `usage_error` for a model without members
+/// or with a member without cuts.
 std::string to_bytes(model const& m);
-/// Throws `error` naming `name` for a file that is not a model, is damaged or cut short, is of
-/// another version, or holds what no model has.
+/// Throws `error` naming `name` if the bytes are not a model, are damaged or truncated, have
+/// another version, or hold invalid values.
 model model_from_bytes(std::string_view bytes, std::string const& name);
 
-/// Appears whole or not at all; throws `output_error`.
+/// Writes the file atomically; throws `output_error`.
 void write_model(model const& m, std::string const& path);
-/// Throws `error` as `model_from_bytes` does, and for a file that cannot be read.
+/// Throws `error` as `model_from_bytes` does, and if the file cannot be read.
 model read_model(std::string const& path);
 
 }  // namespace rulerank::l2r

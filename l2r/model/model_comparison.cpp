@@ -20,7 +20,7 @@ namespace rulerank::inline v0::l2r {
 
 namespace {
 
-/// The documents of the queries of a fold, or of all other folds. `folds`: of each query.
+/// The documents in one fold's queries, or in all other folds. `folds`: [queries].
 std::vector<std::size_t> documents_of_fold(datasets::dataset const& train,
                                            std::vector<std::size_t> const& folds, std::size_t fold,
                                            bool inside) {
@@ -32,11 +32,11 @@ std::vector<std::size_t> documents_of_fold(datasets::dataset const& train,
   return documents;
 }
 
-/// The bins of each feature, at most: as many as it has values, the one of documents that do not
-/// list it among them. Those with one bin are left out.
+/// Upper bound on each feature's bins: its number of values, counting "not listed" as one. Features
+/// with one bin are left out.
 std::vector<std::size_t> bins_of_features(datasets::dataset const& train, std::size_t most_bins) {
   struct listed {
-    std::vector<double> values;  // different ones, in any order
+    std::vector<double> values;  // distinct, unordered
     std::size_t documents = 0;
   };
   std::unordered_map<std::uint32_t, listed> features;
@@ -55,13 +55,13 @@ std::vector<std::size_t> bins_of_features(datasets::dataset const& train, std::s
   return bins;
 }
 
-/// Whether a joint member can be fitted, and in a time that suits a comparison.
+/// Whether a joint member can be fitted in a time acceptable for a comparison.
 bool suits_joint(datasets::dataset const& train, datasets::discretizer_options const& discretizer,
                  datasets::discretizer const* cuts) {
   constexpr double most_work = 1e9;  // half a minute for all folds
   std::size_t features = 0, unknowns = 0;
   if (cuts == nullptr) {
-    // A weight and points of each feature, those of missing values too.
+    // A weight per feature, and points for its bins and missing values.
     auto const bins = bins_of_features(train, static_cast<std::size_t>(discretizer.bins) + 1);
     features = bins.size();
     unknowns = std::accumulate(bins.begin(), bins.end(), features);
@@ -76,7 +76,7 @@ bool suits_joint(datasets::dataset const& train, datasets::discretizer_options c
                              [](auto const& query) { return query.size() <= most_joint_list; });
 }
 
-/// ndcg_of_pairs of the labelled documents.
+/// ndcg_of_pairs over the labelled documents.
 std::vector<double> qualities(context const& ctx, datasets::dataset const& test,
                               std::vector<double> const& scores) {
   std::vector<datasets::query_group> lists;
@@ -95,7 +95,7 @@ std::vector<double> qualities(context const& ctx, datasets::dataset const& test,
   return ndcg_of_pairs(ctx, labels, lists, of_labelled);
 }
 
-/// The best model; of those with recipes alone, or of all.
+/// The best model; if `fittable`, among those with recipes.
 std::size_t best_of(std::span<compared_model const> models, bool fittable) {
   std::size_t best = 0;
   for (std::size_t m = 1; m < models.size(); ++m)
@@ -103,7 +103,7 @@ std::size_t best_of(std::span<compared_model const> models, bool fittable) {
   return best;
 }
 
-/// `own`: the best that can be fitted.
+/// `own`: index of the best fittable model.
 std::string reason_of(std::span<compared_model const> models, std::size_t own) {
   std::size_t const best = best_of(models, false);
   constexpr char const* better = "{} ranks significantly better than the card";

@@ -1,7 +1,7 @@
-// Fuzz target (core/fuzzing.cpp): a model is read or refused with a place, whatever its header says
-// and its documents are, and one that is read comes back from its own bytes and scores documents
-// with finite numbers. The input is what follows a model's first line; the checksum there is made
-// right, so that what stands behind it is tried.
+// Fuzz target (core/fuzzing.cpp): reading a model succeeds or throws an error with a place,
+// whatever its header and documents hold. A model that was read serializes to its own bytes and
+// scores documents with finite numbers. The input is the text after a model's first line; its
+// checksum is corrected, so that the rest is tested.
 
 #include "core/error.hpp"
 #include "core/fuzzing.hpp"
@@ -40,7 +40,7 @@ l2r::model small_model() {
   return m;
 }
 
-/// Whether scoring takes no time to speak of.
+/// Whether scoring takes negligible time.
 bool is_small(l2r::model const& m) {
   return m.members.size() <= 4 && std::ranges::all_of(m.members, [](l2r::model_member const& one) {
            auto const* const rules = std::get_if<l2r::rules_member>(&one);

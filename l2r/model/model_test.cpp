@@ -49,7 +49,7 @@ rules_member const& rules_of(model const& m, std::size_t k) {
   return std::get<rules_member>(m.members.at(k));
 }
 
-/// A model file of this header and these bytes, with the checksum that they have.
+/// A model file with this header and these bytes, and a correct checksum.
 std::string file_of(std::string const& header, std::string const& bytes = {},
                     int version = model_version) {
   std::string const body = header + "\n" + bytes;
@@ -157,7 +157,7 @@ TEST(model, foreign_earlier_and_later_files) {
   EXPECT_THROW(read_model("/nonexistent/model"), error);
   EXPECT_THROW(read_model("/"), error);
   EXPECT_THROW(to_bytes(model{}), usage_error);
-  // A right checksum over wrong contents.
+  // Correct checksum, invalid contents.
   for (std::string const header : {"", "{}", "[1,2]", "{\"cuts\": 3}"})
     EXPECT_TRUE(message_of(file_of(header)).starts_with("m.model:")) << header;
   for (auto const& [header, begin] : {std::pair{"{\"a\": b}", "m.model:2:7: malformed"},
@@ -223,7 +223,7 @@ TEST(model, files_of_the_version_before_have_rules) {
   model const m = small_model();
   EXPECT_EQ(to_bytes(model_from_bytes(as_version_2(m), "m.model")), to_bytes(m));
   EXPECT_PRED2(says, message_of(as_version_2(mixed_model())),
-               "...members[1].kind: found a kind that is not known, expected one of rules...");
+               "...members[1].kind: found an unknown kind, expected one of rules...");
 }
 
 TEST(model, members_that_no_file_holds) {
@@ -238,7 +238,7 @@ TEST(model, members_that_no_file_holds) {
   EXPECT_THROW(to_bytes(m), usage_error);
 }
 
-/// The message for a model's header with `from`, which stands there, replaced by `to`.
+/// The message for a model whose header has `from` replaced by `to`.
 std::string message_with(std::string const& from, std::string const& to,
                          model const& of = small_model()) {
   std::string const bytes = to_bytes(of);
@@ -269,9 +269,10 @@ TEST(model, points_and_weights_that_do_not_fit_are_refused) {
          "members[1].options.cross_fitted_folds: found 1"},
         {"\"unit_bits\":32", "\"unit_bits\":31", "members[1].unit_bits: found 31"},
         {"\"points\":[[", "\"points\":[7,[", "members[1].points: found 4 lists, expected 3"},
-        {"\"points\":[[", "\"points\":[[0,", "points[0]: found no list of"},
-        {"\"points\":[[", "\"points\":[[1.5,", "points[0]: found no list of"},
-        {"\"item_documents\":[[", "\"item_documents\":[[0,", "item_documents[0]: found no list of"},
+        {"\"points\":[[", "\"points\":[[0,", "points[0]: expected a list of"},
+        {"\"points\":[[", "\"points\":[[1.5,", "points[0]: expected a list of"},
+        {"\"item_documents\":[[", "\"item_documents\":[[0,",
+         "item_documents[0]: expected a list of"},
         {"\"item_documents\":[[", "\"item_documents\":[7,[", "item_documents: found 4 lists"},
         {"\"training_documents\":", "\"training_documents\":1,\"x\":", "item_documents[0]: found"},
         {"\"training_documents\":", "\"training_documents\":0,\"x\":",
@@ -309,7 +310,7 @@ TEST(model, numbers_that_do_not_fit_are_refused) {
          "min_confidence: found array, expected a number"},
         {"\"smoothing\":5.0", "\"smoothing\":-5", "smoothing -5, expected"},
         {"\"kind\":\"rules\"", "\"kind\":\"runes\"",
-         "members[0].kind: found a kind that is not known, expected one of rules"},
+         "members[0].kind: found an unknown kind, expected one of rules"},
         {"\"cuts\":0", "\"cuts\":7", "members[0].cuts: found 7, expected an integer from 0 to 1"},
         {"\"training\":0", "\"training\":-1", "members[0].training: found -1"},
         {"\"documents\":40", "\"documents\":41", "training[0]"},

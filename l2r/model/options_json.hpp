@@ -12,40 +12,37 @@
 
 namespace rulerank::inline v0::l2r {
 
-/// One object: rule_size, min_support, min_confidence, support_weight, smoothing, feature_share.
+/// An object with rule_size, min_support, min_confidence, support_weight, smoothing, feature_share.
 nlohmann::ordered_json to_json(scoring_options const& options);
-/// Throws `error` naming `name` and, before the key, `prefix` for a number that is missing (without
-/// a feature share all features count) or does not fit, and for options that make no sense.
+/// Throws `error` naming `name` and the key, preceded by `prefix`, for a missing or invalid number
+/// (feature_share may be missing: all features), and for invalid options.
 scoring_options scoring_options_from(nlohmann::ordered_json const& json, std::string const& name,
                                      std::string const& prefix = {});
 
-/// One object: loss, points_penalty, smoothness; with `cross_fit` loss, points_penalty (the word
-/// cross-fit), folds.
+/// An object with loss, points_penalty, smoothness; with `cross_fit`: loss, points_penalty (the
+/// string cross-fit), folds.
 nlohmann::ordered_json to_json(scorecard_options const& options);
-/// Throws `error` naming `name` and, before the key, `prefix` for a value that is missing or does
-/// not fit.
+/// Throws `error` naming `name` and the key, preceded by `prefix`, for a missing or invalid value.
 scorecard_options scorecard_options_from(nlohmann::ordered_json const& json,
                                          std::string const& name, std::string const& prefix = {});
 
-/// One object: strength (a number, or "cross-fit"), folds, missing_values, unlisted.
+/// An object with strength (a number, or "cross-fit"), folds, missing_values, unlisted.
 nlohmann::ordered_json to_json(linear_options const& options);
-/// Throws `error` naming `name` and, before the key, `prefix` for a value that is missing or does
-/// not fit.
+/// Throws `error` naming `name` and the key, preceded by `prefix`, for a missing or invalid value.
 linear_options linear_options_from(nlohmann::ordered_json const& json, std::string const& name,
                                    std::string const& prefix = {});
 
-/// One object: max_pairs, folds.
+/// An object with max_pairs, folds.
 nlohmann::ordered_json to_json(joint_options const& options);
-/// Throws `error` naming `name` and, before the key, `prefix` for a value that is missing or does
-/// not fit.
+/// Throws `error` naming `name` and the key, preceded by `prefix`, for a missing or invalid value.
 joint_options joint_options_from(nlohmann::ordered_json const& json, std::string const& name,
                                  std::string const& prefix = {});
 
-/// What a model file holds of a size of a card and of a range of totals.
+/// A card size and a range of totals as model files store them.
 nlohmann::ordered_json to_json(card_trial const& of);
 nlohmann::ordered_json to_json(card_total const& of);
 
-/// One object: name, reason, labels (the counts), members (kind and options of each).
+/// An object with name, reason, labels (the counts), members (kind and options of each).
 nlohmann::ordered_json to_json(recommendation const& of, label_counts const& labels);
 
 }  // namespace rulerank::l2r

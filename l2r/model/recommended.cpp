@@ -13,12 +13,13 @@ namespace rulerank::inline v0::l2r {
 
 namespace {
 
-// What docs/members.md shows under "Recommended members".
-constexpr std::string_view evidence = "docs/members.md, Recommended members";
+// The section that shows the evidence for the table.
+constexpr std::string_view evidence = "docs/reference/components.md, Recommended members";
 
-/// Below so many labels those at hand do not tell how strong a ridge should be.
+/// With fewer labels, cross-fitting cannot choose the ridge strength reliably.
 constexpr std::size_t several_labels = 300;
-/// From so many on nothing tried was much better than the members of several labels.
+/// From this many labels on, no tried combination was much better than the members for several
+/// labels.
 constexpr std::size_t measured_labels = 470;
 
 template <class... Cases>
@@ -28,7 +29,7 @@ struct visitor : Cases... {
 template <class... Cases>
 visitor(Cases...) -> visitor<Cases...>;
 
-/// The items that the features have at most.
+/// Upper bound on the number of the features' items.
 std::size_t items_of(label_counts const& labels, int bins, datasets::discretizer const* cuts) {
   if (cuts == nullptr)
     return labels.features * (static_cast<std::size_t>(bins) + 1);  // one for missing values
@@ -91,52 +92,49 @@ label_counts count_labels(datasets::dataset const& train) {
 
 namespace {
 
-/// Of bench/results/members.
+/// Measured in bench/results/members.
 std::vector<recommended_case> table() {
   linear_options cross_fitted, strong;
   cross_fitted.strength = 0;
   strong.strength = 1000;
   scorecard_options const smooth{card_loss::point, 1e-3, 100};
-  return {
-      {"several-labels",
-       measured_labels,
-       most_unknowns,
-       20,
-       {smooth, cross_fitted},
-       "with 470 labels or more and a known pool none of 175 ways was better than a smooth "
-       "scorecard "
-       "and linear together by more than .002 MAP, the mean of four sets",
-       "with 470 labels or more and no pool none of 175 ways was better than a smooth scorecard "
-       "and linear together by more than .003 MAP, the mean of four sets"},
-      {"several-labels",
-       several_labels,
-       most_unknowns,
-       20,
-       {smooth, cross_fitted},
-       "with a known pool a smooth scorecard and linear together were .0021 MAP behind the best of "
-       "175 ways with 188 labels and .0012 with 470, the mean of four sets; between these two "
-       "nothing was measured",
-       "without a pool a smooth scorecard and linear together were .0060 MAP behind the best of "
-       "175 "
-       "ways with 188 labels and .0027 with 470, the mean of four sets; between these two nothing "
-       "was measured"},
-      {"few-labels",
-       0,
-       most_unknowns,
-       20,
-       {smooth, strong},
-       "with 94 and with 188 labels and a known pool, of 175 ways those that follow the labels "
-       "least closely were best: a smooth scorecard and a linear member of great strength",
-       "with 94 and with 188 labels, of 175 ways those that follow the labels least closely were "
-       "best where the pool is known, which was not measured without: a smooth scorecard and a "
-       "linear member of great strength"},
-      {"many-features",
-       0,
-       0,
-       10,
-       {scoring_options{}, scorecard_options{card_loss::pair, 1e-3, 10}},
-       "there are too many features for the linear systems of the loss point and of linear",
-       "there are too many features for the linear systems of the loss point and of linear"}};
+  return {{"several-labels",
+           measured_labels,
+           most_unknowns,
+           20,
+           {smooth, cross_fitted},
+           "with 470 labels or more and a known pool, none of 175 settings had more than .002 MAP "
+           "above a smooth scorecard and linear together (mean of four data sets)",
+           "with 470 labels or more and no pool, none of 175 settings had more than .003 MAP above "
+           "a smooth scorecard and linear together (mean of four data sets)"},
+          {"several-labels",
+           several_labels,
+           most_unknowns,
+           20,
+           {smooth, cross_fitted},
+           "with a known pool, a smooth scorecard and linear together had .0021 MAP less than the "
+           "best of 175 settings with 188 labels and .0012 less with 470 (mean of four data sets); "
+           "nothing was measured in between",
+           "without a pool, a smooth scorecard and linear together had .0060 MAP less than the "
+           "best of 175 settings with 188 labels and .0027 less with 470 (mean of four data sets); "
+           "nothing was measured in between"},
+          {"few-labels",
+           0,
+           most_unknowns,
+           20,
+           {smooth, strong},
+           "with 94 and 188 labels and a known pool, the most regularized of 175 settings were the "
+           "best: a smooth scorecard and a linear member of great strength",
+           "with 94 and 188 labels and a known pool, the most regularized of 175 settings were the "
+           "best, which was not measured without a pool: a smooth scorecard and a linear member of "
+           "great strength"},
+          {"many-features",
+           0,
+           0,
+           10,
+           {scoring_options{}, scorecard_options{card_loss::pair, 1e-3, 10}},
+           "the loss point and the kind linear cannot solve for this many features",
+           "the loss point and the kind linear cannot solve for this many features"}};
 }
 
 }  // namespace

@@ -17,132 +17,133 @@
 #include <variant>
 #include <vector>
 
-// Which members to fit on the labels at hand (docs/members.md).
+// Chooses the members to fit from the number of labels (docs/reference/components.md).
 // Threads: functions may be called from any number of threads at once.
 namespace rulerank::inline v0::l2r {
 
-/// What the labels at hand are.
+/// Counts of the labelled training documents.
 struct label_counts {
-  std::size_t documents = 0;  ///< that have a label
-  std::size_t pool = 0;       ///< with and without one
-  std::size_t relevant = 0;   ///< of these, with a label above 0
+  std::size_t documents = 0;  ///< documents with a label
+  std::size_t pool = 0;       ///< documents with and without a label
+  std::size_t relevant = 0;   ///< labelled documents with a label above 0
+  // Queries with a labelled document.
   std::size_t queries = 0;
-  std::size_t queries_with_pairs = 0;  ///< of these, with documents of different labels
-  std::size_t documents_compared = 0;  ///< the documents of those
-  std::size_t features = 0;            ///< that a document lists
+  std::size_t queries_with_pairs = 0;  ///< queries with documents of different labels
+  std::size_t documents_compared = 0;  ///< documents of these queries
+  std::size_t features = 0;            ///< features that a document lists
 
-  /// documents_compared of documents; without documents 0.
+  /// documents_compared / documents; 0 without documents.
   double share_compared() const;
-  /// Documents without a label are there: values are standardized among all of their query.
+  /// There are unlabelled documents: values are standardized over all documents of a query.
   bool knows_pool() const { return pool > documents; }
 };
 
-/// Of the documents that have a label; features are those of all. Throws `error` naming the
-/// documents where none has one.
+/// Counts labelled documents; `features` counts over all documents. Throws `error` naming the
+/// documents if none has a label.
 label_counts count_labels(datasets::dataset const& train);
 
 /// The options of a member, in the order of `recipe`.
 using member_options = std::variant<scoring_options, scorecard_options, linear_options>;
 
-/// A row of the table that recommendations come from: for these labels these members. Rows of one
-/// name have the same members, each a reason of its own.
+/// A row of the table of recommendations: the members for a range of label counts. Rows of the same
+/// name have the same members and differ in their reason.
 struct recommended_case {
   std::string_view name;
   std::size_t least_documents = 0;
-  std::size_t most_items = 0;  ///< that the row's cuts can make; 0: any number
-  int bins = 10;               ///< of `frequency`
+  std::size_t most_items = 0;  ///< limit on the items of the row's cuts; 0: none
+  int bins = 10;               ///< of the method `frequency`
   std::vector<member_options> members;
-  std::string_view why;               ///< where the pool is known
-  std::string_view why_without_pool;  ///< where all documents have a label
+  std::string_view why;               ///< reason if there are unlabelled documents
+  std::string_view why_without_pool;  ///< reason if all documents have a label
 };
 
-/// The table. The first row whose bounds hold is taken; the last one has none.
+/// The table. The first row whose bounds hold applies; the last row has no bounds.
 std::span<recommended_case const> recommended_cases();
 
-/// Seconds that one thread takes to solve a system of that many unknowns, roughly: their cube.
+/// Approximate seconds for one thread to solve a system of this size; grows with its cube.
 double seconds_to_solve(std::size_t unknowns);
 
 struct recommendation {
   std::string name;  ///< of the row
   std::vector<recipe> recipes;
-  std::string members;  ///< these, in words
-  /// Of the system of linear equations that fitting solves, at most: the items of the scorecard of
-  /// the loss point; 0 without one. Solving takes 16 bytes times their square.
+  std::string members;  ///< the members in words
+  /// Upper bound on the size of the linear system that the fit solves: the number of items of a
+  /// scorecard with loss `point`; 0 without one. Solving takes 16 bytes times its square.
   std::size_t unknowns = 0;
-  std::string reason;  ///< the labels, and why these members are for them
+  std::string reason;  ///< the label counts and the reason for these members
 };
 
-/// `discretizer`: what missing and unlisted values are, and the norm; the row has method and bins.
-/// `cuts`, where not null, are used instead.
+/// `discretizer`: supplies missing and unlisted values and the norm; the row supplies method and
+/// bins. `cuts`: used instead if not null.
 recommendation recommend(label_counts const& labels,
                          datasets::discretizer_options const& discretizer = {},
                          std::shared_ptr<datasets::discretizer const> const& cuts = nullptr);
 
-/// A model that could be fitted, and its quality on queries that it was not fitted to.
+/// A candidate model and its quality on held-out queries.
 struct compared_model {
   std::string name;
   std::vector<recipe> recipes;
-  /// Ranks in place of `recipes` where not empty: scores [test] of a ranker that is fitted to the
-  /// documents of `train` that have a label. For rankers of other libraries.
+  /// If not empty, ranks instead of `recipes`: fits a ranker to the labelled documents of `train`
+  /// and returns scores [test]. For rankers of other libraries.
   std::function<std::vector<double>(context const& ctx, datasets::dataset const& train,
                                     datasets::dataset const& test)>
       rank{};
-  std::size_t queries = 0;      ///< that have documents of different labels
-  double quality = 0;           ///< the mean over these of NDCG, ties in expectation
-  eval::mean_interval ahead{};  ///< of the differences to the first model, with 95 % confidence
-  /// Better than the first model, significantly at .05 after Bonferroni's correction for the
-  /// others.
+  std::size_t queries = 0;      ///< queries with documents of different labels
+  double quality = 0;           ///< mean NDCG over these, ties in expectation
+  eval::mean_interval ahead{};  ///< of the differences to the first model, 95 % confidence
+  /// Significantly better than the first model at .05 after Bonferroni correction over the other
+  /// models.
   bool is_better = false;
 };
 
-/// The models that a card is compared with: a scorecard and linear by pairs, the recommended
-/// members, linear, rules, and joint where the documents and features are not too many. Arguments
-/// as `recommend` has them.
+/// The models that a card is compared with: a scorecard and linear with loss `pair`, the
+/// recommended members, linear, rules, and joint if its problem is not too large. Arguments as for
+/// `recommend`.
 std::vector<compared_model> models_beside_card(
     datasets::dataset const& train, datasets::discretizer_options const& discretizer = {},
     std::shared_ptr<datasets::discretizer const> const& cuts = nullptr);
 
-/// Measures the models by cross-fitting: the context's seed deals the queries into folds, and the
-/// documents of each fold are ranked by models that are fitted to the others. `queries` stays 0 if
-/// fewer than two queries, or no different labels, leave nothing to compare. Throws as `fit` does.
+/// Measures the models by cross-fitting: the context's seed deals the queries into folds, and
+/// models fitted to the other folds rank each fold. `queries` stays 0 if there is nothing to
+/// compare: fewer than two queries, or no different labels. Throws as `fit` does.
 void compare_models(context const& ctx, datasets::dataset const& train,
                     std::span<compared_model> models, std::size_t folds = 5);
 
-/// The sizes of a card that cross-fitting tried.
+/// The card sizes that cross-fitting tried.
 struct card_sizes {
   card_loss loss = card_loss::pair;
   std::vector<card_trial> tried;  ///< the frontier: two or more, smallest first
-  std::size_t chosen = 0;         ///< features at most
+  std::size_t chosen = 0;         ///< maximum number of features
 };
 
-/// A fitted model, and why it is this one.
+/// A fitted model and the reason for its choice.
 struct fit_result {
   l2r::model model;
-  std::vector<card_sizes> sizes;         ///< of each card whose size cross-fitting chose
-  std::vector<compared_model> compared;  ///< the card first; empty: nothing was compared
-  std::size_t best = 0;                  ///< of those compared that have recipes, by quality
-  std::size_t chosen = 0;                ///< of `compared`: what `model` is
-  std::string reason;                    ///< what the comparison says; empty without one
+  std::vector<card_sizes> sizes;         ///< for each card whose size cross-fitting chose
+  std::vector<compared_model> compared;  ///< the card first; empty: no comparison
+  std::size_t best = 0;    ///< index into `compared`: the best by quality among those with recipes
+  std::size_t chosen = 0;  ///< index into `compared`: the model in `model`
+  std::string reason;      ///< conclusion of the comparison; empty without one
 };
 
-/// The result of a fit that compares nothing.
+/// The result of a fit without a comparison.
 fit_result result_of(model fitted);
 
-/// With fewer labels the intervals of a comparison are too wide to say anything.
+/// With fewer labels, the confidence intervals of a comparison are too wide to be useful.
 inline constexpr std::size_t labels_to_compare = 1000;
 
-/// How a card is compared with the models beside it.
+/// How to compare a card with the other models.
 struct card_comparison {
-  datasets::discretizer_options card;                   ///< the cuts of the card
-  datasets::discretizer_options discretizer{};          ///< as `recommend` has it
-  std::shared_ptr<datasets::discretizer const> cuts{};  ///< as `recommend` has them
+  datasets::discretizer_options card;                   ///< cuts of the card
+  datasets::discretizer_options discretizer{};          ///< as for `recommend`
+  std::shared_ptr<datasets::discretizer const> cuts{};  ///< as for `recommend`
   std::size_t folds = 5;
-  bool fits_best = false;               ///< the model becomes the best that has recipes
-  std::vector<compared_model> peers{};  ///< compared, too: rankers of other libraries
+  bool fits_best = false;               ///< fit the best model with recipes instead of the card
+  std::vector<compared_model> peers{};  ///< further models to compare: rankers of other libraries
 };
 
-/// Compares the model of a result, a card, with `models_beside_card` and peers. Where nothing can
-/// be compared the reason alone changes. Throws as `fit` does.
+/// Compares the result's model, a card, with `models_beside_card` and `peers`. If nothing can be
+/// compared, only the reason changes. Throws as `fit` does.
 void compare_card(context const& ctx, datasets::dataset const& train, fit_result& result,
                   card_comparison const& how);
 

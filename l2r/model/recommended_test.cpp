@@ -62,7 +62,7 @@ TEST(recommended, the_table_has_an_answer_for_everything) {
   ASSERT_GE(rows.size(), 2U);
   EXPECT_EQ(rows.back().least_documents, 0U);
   EXPECT_EQ(rows.back().most_items, 0U);
-  // Each row is reached by labels at its bounds, and not by a document less or a feature more.
+  // Each row is reached at its bounds, and not with a document less or a feature more.
   for (recommended_case const& row : rows) {
     EXPECT_FALSE(row.members.empty()) << row.name;
     label_counts at;
@@ -87,7 +87,7 @@ TEST(recommended, what_is_recommended_is_fitted_and_scores) {
   context const ctx;
   for (auto const& [data, name] :
        {std::pair{lists(1, 1), "few-labels"}, {lists(60, 40), "several-labels"}}) {
-    // One document has no two bins: cuts that are given are used.
+    // One document has no two bins: given cuts are used.
     auto const wide = lists(20, 10);
     auto const cuts =
         std::make_shared<datasets::discretizer const>(datasets::fit_discretizer(ctx, wide, {}));
@@ -110,8 +110,8 @@ TEST(recommended, the_reason_is_what_was_measured_with_a_pool_or_without) {
   for (auto const& [data, with, without] :
        {std::tuple{lists(60, 40), "with 470 labels or more and a known pool",
                    "with 470 labels or more and no pool"},
-        {lists(35, 10), "with a known pool a smooth scorecard and linear together were .0021",
-         "without a pool a smooth scorecard and linear together were .0060"},
+        {lists(35, 10), "with a known pool, a smooth scorecard and linear together had .0021",
+         "without a pool, a smooth scorecard and linear together had .0060"},
         {lists(10, 20), "and a known pool", "not measured without"}}) {
     datasets::dataset pool = data;
     pool.labels[1] = datasets::unlabelled;
@@ -128,9 +128,10 @@ TEST(recommended, the_reason_is_what_was_measured_with_a_pool_or_without) {
 
 TEST(recommended, the_reason_names_numbers_of_labels_that_hold) {
   for (auto const& [documents, name, words] :
-       {std::tuple{299U, "few-labels", "with 94 and with 188 labels"},
-        {300U, "several-labels", ".0060 MAP behind the best of 175 ways with 188 labels and .0027"},
-        {469U, "several-labels", "between these two nothing was measured"},
+       {std::tuple{299U, "few-labels", "with 94 and 188 labels"},
+        {300U, "several-labels",
+         ".0060 MAP less than the best of 175 settings with 188 labels and .0027"},
+        {469U, "several-labels", "nothing was measured in between"},
         {470U, "several-labels", "with 470 labels or more"}}) {
     label_counts labels;
     labels.documents = labels.pool = documents;
@@ -174,7 +175,7 @@ TEST(recommended, cuts_are_the_rows_and_values_those_asked_for) {
 }
 
 TEST(compare_models, ranks_each_query_by_models_of_the_others) {
-  // The label follows feature 1; feature 2 is chance.
+  // The label follows feature 1; feature 2 is random.
   std::string text;
   for (std::size_t d = 0; d < 300; ++d)
     text +=
@@ -182,7 +183,7 @@ TEST(compare_models, ranks_each_query_by_models_of_the_others) {
   context ctx;
   auto const data = datasets::parse_svmlight(ctx, text, "plain");
   linear_recipe const line;
-  scorecard_recipe none;  // all penalties: almost no points, and none after rounding
+  scorecard_recipe none;  // penalties so large that no points remain after rounding
   none.options = {card_loss::pair, 1e4, 1e4};
   std::vector<compared_model> models{{"none", {none}}, {"linear", {line}}, {"again", {line}}};
   compare_models(ctx, data, models);
@@ -201,7 +202,7 @@ TEST(compare_models, ranks_each_query_by_models_of_the_others) {
 }
 
 TEST(compare_card, gives_the_choice_and_its_reason) {
-  // Two features decide together: rules have it, no sum of points does.
+  // The label depends on two features jointly: rules can learn it, a sum of points cannot.
   std::string text;
   for (int d = 0; d < 1200; ++d) {
     int const a = d * 7 % 4, b = d * 11 % 6;
@@ -225,7 +226,7 @@ TEST(compare_card, gives_the_choice_and_its_reason) {
   compare_card(ctx, train, best, how);
   EXPECT_EQ(best.chosen, kept.best);
   EXPECT_EQ(kind_of(best.model.members.front()), "rules");
-  // A peer that ranks perfectly is named; what is fitted is the best of our own.
+  // A peer that ranks perfectly is named; the fitted model is the best of our own.
   auto const by_label = [](context const&, datasets::dataset const&,
                            datasets::dataset const& test) {
     return std::vector<double>(test.labels.begin(), test.labels.end());

@@ -21,33 +21,33 @@ std::unique_ptr<prepared_member> prepare(context const& ctx, model_member const&
   return member_kinds()[of.index()].prepare(ctx, of, how);
 }
 
-/// By which documents become the items of a member.
+/// The cuts that make a member's items.
 cuts_pointer const& cuts_of(model_member const& of) {
   return member_kinds()[of.index()].cuts(of);
 }
 
-/// Whether a member scores raw documents, not items.
+/// Whether a member scores raw documents instead of items.
 bool is_raw(model_member const& of) {
   return member_kinds()[of.index()].raw;
 }
 
 void expect_members(model const& m) {
-  if (m.members.empty()) throw usage_error("a model without members, expected one or more");
+  if (m.members.empty()) throw usage_error("found a model without members, expected one or more");
 }
 
-/// Gives member k's items of the documents. Items by the same cuts are made once and kept as long
-/// as a later member needs them.
+/// Bins the documents for each member. Items of equal cuts are made once and kept until the last
+/// member that needs them.
 class items_by_member {
  public:
   items_by_member(context const& ctx, datasets::dataset const& documents,
                   std::vector<cuts_pointer> const& cuts)
       : ctx_(ctx), documents_(documents), cuts_(cuts), made_(cuts.size()) {}
 
-  /// Seconds that were needed are added to `seconds`.
+  /// Adds the seconds spent to `seconds`.
   std::shared_ptr<datasets::binned_dataset const> take(std::size_t k, double& seconds) {
     if (made_[k] == nullptr) {
       if (cuts_[k] == nullptr)
-        throw usage_error("a member without cuts, expected documents that are items already");
+        throw usage_error("found a member without cuts, expected documents that are items already");
       stopwatch const watch;
       made_[k] = std::make_shared<datasets::binned_dataset const>(
           datasets::apply_discretizer(ctx_, documents_, *cuts_[k]));
@@ -73,18 +73,17 @@ datasets::binned_dataset const& items_of(binned_lists const& documents, std::siz
 void expect_items(binned_lists const& documents, model const& m) {
   std::size_t const members = m.members.size();
   if (documents.items.size() != 1 && documents.items.size() != members)
-    throw usage_error(fmt::format("items of {}, expected those of {}, or one for all",
+    throw usage_error(fmt::format("found items of {}, expected items of {}, or one set for all",
                                   counted(documents.items.size(), "member"), members));
   for (std::size_t k = 0; k < members; ++k)
     if (is_raw(m.members[k]))
       throw usage_error(
-          fmt::format("member {} is of the kind {}, which scores raw documents, not "
-                      "items",
-                      k + 1, kind_of(m.members[k])));
+          fmt::format("member {} is of the kind {}, which scores raw documents, found items", k + 1,
+                      kind_of(m.members[k])));
 }
 
-/// The scores of raw documents, or of items, over the context's processes: `score` is called with
-/// those that are this process's.
+/// Scores raw documents or items over the context's processes: calls `score` with this process's
+/// documents.
 template <class Score>
 scored share_raw(context const& ctx, datasets::dataset const& documents, Score const& score) {
   return share_scores(ctx, documents.queries,
@@ -114,7 +113,7 @@ scored share_items(context const& ctx, binned_lists const& documents, Score cons
                       });
 }
 
-/// One score a document of what the members gave.
+/// Combines the members' scores into one per document.
 scored combined(std::span<datasets::query_group const> queries, std::vector<scored> members) {
   scored all = members.front();
   for (std::size_t k = 1; k < members.size(); ++k) {
@@ -132,10 +131,10 @@ scored combined(std::span<datasets::query_group const> queries, std::vector<scor
   return all;
 }
 
-/// Values of features that one thread scores in about two milliseconds, by points or weights.
+/// Feature values that one thread scores in about two milliseconds, by points or weights.
 constexpr std::size_t values_a_thread = 65'536;
 
-/// What member k, which `prepared(k)` gives, makes of raw documents.
+/// The scores of raw documents by each member; `prepared(k)` returns member k.
 template <class Prepared>
 std::vector<scored> each_score(context const& ctx, datasets::dataset const& documents,
                                model const& m, Prepared&& prepared) {

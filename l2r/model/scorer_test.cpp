@@ -65,7 +65,7 @@ std::vector<engine> engines_for_cpu() {
   return all;
 }
 
-/// What rankers of the members give, combined: the long way.
+/// The combined scores of the members' rankers, by brute force.
 std::vector<double> expected_scores(context const& ctx, model const& m, engine which,
                                     datasets::dataset const& test) {
   std::vector<std::vector<double>> scores;
@@ -96,7 +96,7 @@ TEST(scorer, gives_what_rankers_give) {
       EXPECT_EQ(count_of(all.counts, "cache_hits") + count_of(all.counts, "cache_misses") > 0,
                 which == engine::lrar);
       EXPECT_EQ(bits_of(score(ctx, m, test, how).scores), expected);
-      // The same of items.
+      // Likewise for items.
       std::vector<datasets::binned_dataset> items;
       for (std::size_t k = 0; k < members; ++k)
         items.push_back(datasets::apply_discretizer(ctx, test, *rules_of(m, k).cuts));
@@ -116,7 +116,7 @@ TEST(scorer, recipes_share_what_is_equal) {
   EXPECT_EQ(rules_of(m, 0).cuts, rules_of(m, 2).cuts);
   EXPECT_EQ(rules_of(m, 0).training, rules_of(m, 2).training);
   EXPECT_NE(rules_of(m, 0).cuts, rules_of(m, 1).cuts);
-  // Cuts that are given are taken.
+  // Given cuts are used.
   rules_recipe given;
   given.cuts = rules_of(m, 1).cuts;
   model const by_given = fit(ctx, train, std::vector<recipe>{given, recipes[1]});
@@ -145,7 +145,7 @@ TEST(scorer, members_of_several_kinds) {
   EXPECT_EQ(bits_of(score(ctx, m, test).scores), expected);
   auto const each = s.score_each(ctx, test);
   for (std::size_t k = 0; k < 3; ++k) EXPECT_EQ(bits_of(each[k].scores), bits_of(scores[k]));
-  // Items alone: linear has no score of them.
+  // linear cannot score items.
   binned_lists const lists{test.queries, {&items}};
   for (auto const& score : {std::function([&] { s.score(ctx, lists); }),
                             std::function([&] { score(ctx, m, lists); })}) {
@@ -215,7 +215,7 @@ TEST(scorer, members_may_be_items_alone) {
   EXPECT_THROW(score(ctx, m, train), usage_error);
 }
 
-// Under the thread sanitizer this is what "callable from many threads" rests on.
+// Run under the thread sanitizer, this test supports the claim of thread safety.
 TEST(scorer, many_threads_score_at_once) {
   context const ctx;
   datasets::dataset const train = documents_of(200, 1);
@@ -272,7 +272,7 @@ TEST(scorer, scores_do_not_depend_on_processes) {
 }
 
 TEST(scorer, queries_of_a_process_stay_whole_and_share_out_documents) {
-  // Of 100 documents the second query has 90.
+  // The second query has 90 of 100 documents.
   std::vector<datasets::query_group> const queries{
       {"1", 0, 4}, {"2", 4, 94}, {"3", 94, 95}, {"4", 95, 100}};
   for (int const size : {1, 2, 3, 5, 16}) {

@@ -8,34 +8,34 @@
 #include <string>
 #include <string_view>
 
-// What the published engines with one document a thread share (Freitas 2017, Algorithm 6).
+// Shared code of the published engines with one thread per document (Freitas 2017, Algorithm 6).
 namespace rulerank::inline v0::l2r {
 
-/// Threads a block: two warps, so that the few documents of a query spread over the device.
+/// Threads per block: two warps, so that the few documents of a query spread over the device.
 inline constexpr std::uint32_t document_threads = 64;
 
 inline std::uint32_t document_blocks(std::uint32_t documents) {
   return (documents + document_threads - 1) / document_threads;
 }
 
-/// Throws `usage_error` for itemsets too large for the published engines on GPUs.
+/// Throws `usage_error` for itemsets that are too large for the published engines on GPUs.
 inline void check_itemset_size(std::string_view engine, prepared_training const& training) {
   std::size_t const size = training.table.max_itemset_size();
   if (size > most_items)
-    throw usage_error("engine " + std::string(engine) + ": itemsets of up to " +
-                      std::to_string(size) + " items, it takes up to " +
+    throw usage_error("engine " + std::string(engine) + ": found itemsets of up to " +
+                      std::to_string(size) + " items, expected up to " +
                       std::to_string(most_items));
 }
 
-/// The rows of one document's items; the lists of a launch's documents lie side by side.
+/// The rows of one document's items; documents of a launch are interleaved.
 struct document_rows {
   std::uint32_t const* first;
   std::size_t stride;
   __device__ std::uint32_t operator[](std::uint32_t i) const { return first[i * stride]; }
 };
 
-/// visit(x) for each itemset of `size` of the document's `used` items, 1 <= size <= used: for each
-/// item, those that hold it and items before it. x has the latest item first.
+/// Calls visit(x) for each itemset of `size` of the document's `used` items, 1 <= size <= used,
+/// grouped by the latest item. x has the latest item first.
 template <class Visit>
 __device__ void for_each_itemset(document_rows const& rows, std::uint32_t used, std::uint32_t size,
                                  Visit const& visit) {

@@ -9,13 +9,13 @@
 #include <vector>
 
 // The published cache of itemsets (Freitas 2017, section 4.3.3): a hash table in global memory with
-// open addressing and linear probing, the slot being the fingerprint's 64 bits modulo the table's
-// size. A slot holds the itemset, its class-wise supports and its bitmap. The items are compared
-// before an answer, so a shared fingerprint costs time, never a wrong count.
+// open addressing and linear probing. The first slot is the 64-bit fingerprint modulo the table's
+// size. A slot holds the itemset, its class-wise supports and its bitmap. A look-up compares the
+// items, so a fingerprint collision costs time but never gives a wrong count.
 //
-// Threads look up and insert at the same time. A slot goes from empty to claimed to ready, and
-// never changes again. Items and counts are stored plus one: a word that is still 0 has not arrived
-// yet, and the look-up is a miss. No thread waits for another.
+// Threads look up and insert concurrently without waiting for each other. A slot goes from empty to
+// claimed to ready and then never changes. Items and counts are stored plus one: a word that reads
+// 0 is not yet visible, and the look-up is a miss.
 namespace rulerank::inline v0::l2r {
 
 /// Reads and writes that bypass the caches of one multiprocessor.
@@ -40,20 +40,20 @@ __device__ inline void store_shared_word(std::uint32_t* to, std::uint32_t word) 
                : "memory");
 }
 
-/// What kernels see of a cache. Itemsets have 2 to max_size items.
+/// A kernel's view of a cache. Itemsets have 2 to max_size items.
 struct itemset_cache_view {
   itemset_cache_shape shape;
   std::uint32_t* heads = nullptr;    ///< [slots][head_words]
   std::uint32_t* bitmaps = nullptr;  ///< [slots][bitmap_words]
-  double const* terms = nullptr;     ///< [max_size][items] of the fingerprint
+  double const* terms = nullptr;     ///< [max_size][items] summands of the fingerprint
   std::uint32_t items = 0;
 
   enum class answer { found, absent, unknown };
-  /// found: the itemset's slot; absent: the empty slot where it belongs; unknown: neither.
+  /// found: the itemset's slot; absent: the empty slot for it; unknown: neither.
   struct lookup {
     answer what = answer::unknown;
     std::uint64_t slot = 0;
-    uint4 words[2] = {};  ///< found: the first eight of the head, as far as it has so many
+    uint4 words[2] = {};  ///< found: the first eight words of the head, or all if it has fewer
   };
   static constexpr std::uint32_t empty = 0;
   static constexpr std::uint32_t claimed = 1;
@@ -67,8 +67,8 @@ struct itemset_cache_view {
     return {bitmaps + slot * shape.bitmap_words, bitmaps::product_words};
   }
 
-  /// Looks an itemset of at least two items up; the same items always in the same order. The counts
-  /// are read along with the items: one wait for memory instead of two.
+  /// Looks up an itemset of at least two items, always given in the same order. Reads counts
+  /// together with the items, which saves a second wait for memory.
   __device__ lookup find(std::uint32_t const* x, std::uint32_t size) const {
     double fingerprint = 0;
     for (std::uint32_t i = 0; i < size; ++i)
@@ -92,11 +92,11 @@ struct itemset_cache_view {
     return {};
   }
 
-  /// The counts of an itemset that find() found: `kept` the first ones, n the sum of all. False
-  /// where one has not arrived yet.
+  /// The counts of an itemset that find() found: `kept` gets the first classes, n the sum over all.
+  /// False if a count is not yet visible.
   __device__ bool counts_of(lookup const& found, std::uint32_t (&kept)[kept_classes],
                             std::uint32_t& n) const {
-    switch (shape.max_size) {  // the same for all threads
+    switch (shape.max_size) {  // uniform over threads
       case 2:
         return counts_from<3>(found, kept, n);
       case 3:
@@ -107,16 +107,16 @@ struct itemset_cache_view {
         return counts_from<8>(found, kept, n);
     }
   }
-  /// The support of class k in a slot whose counts have arrived.
+  /// The support of class k in a slot whose counts are visible.
   __device__ std::uint32_t count(std::uint64_t slot, std::uint32_t k) const {
     return load_shared_word(head(slot) + first_count() + k) - 1;
   }
 
-  /// Takes an empty slot for this thread; false when another was faster.
+  /// Claims an empty slot for this thread; false if another thread was faster.
   __device__ bool claim(std::uint64_t slot) const {
     return atomicCAS(head(slot), empty, claimed) == empty;
   }
-  /// What goes into a claimed slot before publish(): each class's count, and the bitmap.
+  /// Fills a claimed slot before publish(): each class's count, and the bitmap.
   __device__ void set_count(std::uint64_t slot, std::uint32_t k, std::uint32_t sigma) const {
     store_shared_word(head(slot) + first_count() + k, sigma + 1);
   }
@@ -129,11 +129,11 @@ struct itemset_cache_view {
 
  private:
   __device__ static std::uint32_t ready(std::uint32_t size) { return claimed + size; }
-  /// The head's word with the count of class 0.
+  /// Index of the head's word with the count of class 0.
   __device__ std::uint32_t first_count() const { return 1 + shape.max_size; }
 
-  /// counts_of() where find() has read all words of the head before the eighth, and First is
-  /// first_count(), or 8.
+  /// counts_of() for a First equal to first_count(), or to 8 if that is larger: find() has read the
+  /// head's words before the eighth.
   template <std::uint32_t First>
   __device__ bool counts_from(lookup const& found, std::uint32_t (&kept)[kept_classes],
                               std::uint32_t& n) const {
@@ -161,10 +161,10 @@ struct itemset_cache_view {
   }
 };
 
-/// A cache on the device that was current when it was made. It lives as long as the ranker.
+/// A cache in the memory of the current device; lives as long as the ranker.
 class itemset_cache_on_device {
  public:
-  /// At most `training.cache_bytes`, and of the free memory no more than seven eighths.
+  /// Uses at most `training.cache_bytes` and at most seven eighths of the free memory.
   itemset_cache_on_device(prepared_training const& training, row_view const& rows) {
     std::vector<std::uint32_t> bins(training.features.size());
     for (std::size_t f = 0; f < bins.size(); ++f)

@@ -12,19 +12,19 @@
 namespace rulerank::inline v0::l2r {
 
 /// A table of slots with open addressing. A slot has a head of 32-bit words: its state, `max_size`
-/// items, `classes` counts; and, where itemsets that others extend are kept, a bitmap.
+/// items, `classes` counts. If larger itemsets are derived from cached ones, it also has a bitmap.
 struct itemset_cache_shape {
   std::uint64_t slots = 0;       ///< 0: no cache
   std::uint64_t reciprocal = 0;  ///< floor((2^64 - 1) / slots)
   std::uint32_t max_size = 0;
   std::uint32_t classes = 0;
   std::uint32_t head_words = 0;    ///< a multiple of 4
-  std::uint32_t bitmap_words = 0;  ///< 0: itemsets of two items are the largest, nothing to extend
+  std::uint32_t bitmap_words = 0;  ///< 0: itemsets have at most two items, so none is extended
 
   std::size_t slot_bytes() const { return 4 * (std::size_t{head_words} + bitmap_words); }
 };
 
-/// The high 64 bits of a product.
+/// The high 64 bits of the product.
 RULERANK_HOST_DEVICE inline std::uint64_t high_product(std::uint64_t a, std::uint64_t b) {
 #if defined(__CUDA_ARCH__)
   return __umul64hi(a, b);
@@ -34,16 +34,16 @@ RULERANK_HOST_DEVICE inline std::uint64_t high_product(std::uint64_t a, std::uin
 #endif
 }
 
-/// bits modulo the table's size (Freitas 2017, section 4.3.3), by a product with the reciprocal:
-/// the quotient is right or one too small. slots > 0.
+/// bits modulo the table's size (Freitas 2017, section 4.3.3), by multiplication with the
+/// reciprocal: the quotient is exact or one too small. slots > 0.
 RULERANK_HOST_DEVICE inline std::uint64_t slot_of(std::uint64_t bits,
                                                   itemset_cache_shape const& shape) {
   std::uint64_t const rest = bits - high_product(bits, shape.reciprocal) * shape.slots;
   return rest >= shape.slots ? rest - shape.slots : rest;
 }
 
-/// Itemsets with 2 to max_size items of different features, `bins` items each; a double, since
-/// there can be more than 2^64.
+/// The number of itemsets of 2 to max_size items of different features with `bins` items each. A
+/// double, because it can exceed 2^64.
 inline double possible_itemsets(std::span<std::uint32_t const> bins, std::size_t max_size) {
   std::vector<double> of_size(max_size + 1);
   of_size[0] = 1;
@@ -54,7 +54,7 @@ inline double possible_itemsets(std::span<std::uint32_t const> bins, std::size_t
   return all;
 }
 
-/// A cache of at most `bytes`, and no more slots than twice the itemsets that there can be.
+/// The shape of a cache of at most `bytes`, with at most twice as many slots as possible itemsets.
 /// `row_words`: 32-bit words of a bitmap, a multiple of 4.
 inline itemset_cache_shape shape_of_cache(std::span<std::uint32_t const> bins,
                                           std::uint32_t max_size, std::uint32_t classes,

@@ -10,9 +10,8 @@ namespace rulerank::inline v0::l2r {
 namespace {
 
 /// LRAR as published (Freitas 2017, Algorithm 5 and section 3.3.1, after Veloso et al., SIGIR
-/// 2008): document by document, itemset by itemset. The class-wise supports of an itemset are
-/// looked up in a cache; where they are not there yet, its bitmaps are intersected and counted.
-/// Serial by definition.
+/// 2008): document by document, itemset by itemset. Looks up an itemset's class-wise supports in a
+/// cache; on a miss, intersects its bitmaps and counts. Serial by definition.
 template <class Sum>
 class lrar final : public scoring_engine {
  public:
@@ -44,7 +43,7 @@ class lrar final : public scoring_engine {
   }
 
  private:
-  /// All itemsets that extend the current one by items from `from` on.
+  /// Visits all itemsets that extend the current one by items from `from` on.
   void extend(std::size_t from) {
     for (std::size_t i = from; i < items_.size(); ++i) {
       itemset_.push_back(items_[i]);

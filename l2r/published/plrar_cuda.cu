@@ -1,8 +1,8 @@
 #include "l2r/published/document_threads.cuh"
 #include "l2r/rules/cuda_engine.cuh"
 
-// PLRAR as published (Freitas 2017, Algorithm 6, after De Sousa et al.): one test document a
-// thread, every itemset's bitmaps ANDed and counted anew, 32 bits at a time.
+// PLRAR as published (Freitas 2017, Algorithm 6, after De Sousa et al.): one test document per
+// thread; every itemset's bitmaps are ANDed and counted from scratch, 32 bits at a time.
 namespace rulerank::inline v0::l2r {
 
 namespace {
@@ -14,7 +14,7 @@ struct arguments {
   score_view<Sum> table;
   double mean_label;
   std::uint32_t max_items;
-  std::uint32_t* lists;  ///< [features][documents] the documents' rows
+  std::uint32_t* lists;  ///< [features][documents] rows of the documents' items
   double* scores;
 };
 

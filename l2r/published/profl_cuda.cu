@@ -15,11 +15,11 @@
 #include <cub/block/block_reduce.cuh>
 #include <cub/block/block_scan.cuh>
 
-// PROFL as published (Freitas 2017, section 4.3): the bitmaps of LRAR's rules ANDed 128 bits at a
-// time, and a cache of itemsets that all threads of a device share. `profl` (Algorithm 16) takes
-// one test document a block and deals its itemsets to the threads by their combinadic numbers;
-// `profl-t` (section 4.3.6) takes one document a thread. Several GPUs (Algorithm 17) split the
-// documents and have a cache each.
+// PROFL as published (Freitas 2017, section 4.3): LRAR's rules with bitmaps ANDed 128 bits at a
+// time, and a cache of itemsets shared by all threads of a device. `profl` (Algorithm 16) uses a
+// block per test document and assigns its itemsets to threads by combinadic numbers; `profl-t`
+// (section 4.3.6) uses a thread per document. Several GPUs (Algorithm 17) split the documents; each
+// has its own cache.
 namespace rulerank::inline v0::l2r {
 
 namespace {
@@ -43,30 +43,30 @@ struct arguments {
   row_view rows;
   score_view<Sum> table;
   itemset_cache_view cache;
-  score_sums<Sum> const* singles;  ///< [items] what an itemset of one item adds
+  score_sums<Sum> const* singles;  ///< [items] the contribution of each itemset of one item
   double mean_label;
   std::uint32_t max_items;
-  counters* counts;  ///< [max_items + 1] what a call counts on a device, by the itemsets' size
+  counters* counts;  ///< [max_items + 1] counts of a call on a device, by itemset size
   double* scores;
   std::uint64_t const* binomials;  ///< profl: [features + 1][max_items + 1]
-  std::uint32_t* lists;            ///< profl-t: [features][documents] the documents' rows
+  std::uint32_t* lists;            ///< profl-t: [features][documents] rows of the documents' items
 };
 
-/// What a thread adds up.
+/// A thread's totals.
 template <class Sum>
 struct total {
   score_sums<Sum> sums;
-  /// For itemsets of the size at hand, and for prefixes of one item less.
+  /// Look-ups of itemsets of the current size, and of prefixes with one item less.
   counters lookups;
 };
 
-/// Where a new itemset begins: the bitmap of its first `items` items.
+/// The start of a new itemset: the bitmap of its first `items` items.
 struct prefix {
   chunked_bits bits;
   std::uint32_t items;
 };
 
-/// Algorithm 16, lines 10 to 15: the longest prefix in the cache, at worst the first item's row.
+/// Algorithm 16, lines 10 to 15: the longest cached prefix; if none, the first item's row.
 template <class Sum>
 __device__ prefix longest_prefix(arguments<Sum> const& a, std::uint32_t const* x,
                                  std::uint32_t size, counters& lookups) {
@@ -77,11 +77,11 @@ __device__ prefix longest_prefix(arguments<Sum> const& a, std::uint32_t const* x
       if (s == size - 1) {
         lookups.prefix_hits += found ? 1 : 0;
         lookups.prefix_misses += found ? 0 : 1;
-      } else {  // seldom
+      } else {  // rare
         atomicAdd(found ? &a.counts[s].prefix_hits : &a.counts[s].prefix_misses, number{1});
       }
       if (!found) continue;
-      __threadfence();  // the bitmap was written before the slot became ready
+      __threadfence();  // orders the bitmap's write before the slot's ready state
       return {a.cache.bits(known.slot), s};
     }
   return {row_bits(a.rows, x[0]), 1};
@@ -106,7 +106,7 @@ __device__ void add_itemset(arguments<Sum> const& a, std::uint32_t const* x, std
   ++all.lookups.misses;
   prefix const begin = longest_prefix(a, x, size, all.lookups);
   bool const insert = known.what == answer::absent && a.cache.claim(known.slot);
-  // The largest itemsets are no prefixes of others.
+  // Itemsets of the largest size are never prefixes.
   auto* const bitmap =
       insert && size < a.max_items
           ? reinterpret_cast<uint4*>(a.cache.bitmaps + known.slot * a.cache.shape.bitmap_words)
@@ -128,16 +128,16 @@ __device__ void add_itemset(arguments<Sum> const& a, std::uint32_t const* x, std
       sums_of_counts(a.table, n, kept, [&](auto const& each) { count(keep_nothing{}, each); });
 }
 
-/// What a block has counted; an object of it lies in shared memory.
+/// A block's counts, in shared memory.
 class block_counts {
  public:
-  /// All threads of the block call it, before any other member.
+  /// Call from all threads of the block, before any other member.
   __device__ void clear() {
     for (std::uint32_t i = threadIdx.x; i < sizes * kinds; i += blockDim.x) of_[i] = 0;
     __syncthreads();
   }
-  /// Adds what each thread counted for itemsets of `size` items, and sets it to 0. All threads of a
-  /// warp call it; warps need not be at the same size.
+  /// Adds each thread's counts for itemsets of `size` items and resets them. Call from all threads
+  /// of a warp; warps may be at different sizes.
   __device__ void add(counters& mine, std::uint32_t size) {
     add(mine.hits, size * kinds);
     add(mine.misses, size * kinds + 1);
@@ -145,7 +145,7 @@ class block_counts {
     add(mine.prefix_misses, (size - 1) * kinds + 3);
     mine = {};
   }
-  /// Adds all to the device's. All threads of the block call it, after a barrier.
+  /// Adds all counts to the device's. Call from all threads of the block, after a barrier.
   __device__ void add_to(counters* to, std::uint32_t max_items) const {
     static_assert(sizeof(counters) == kinds * sizeof(number));
     for (std::uint32_t i = threadIdx.x; i < (max_items + 1) * kinds; i += blockDim.x)
@@ -169,7 +169,7 @@ template <class Sum>
 __global__ __launch_bounds__(block_threads) void profl_kernel(arguments<Sum> const a) {
   using reduce = cub::BlockReduce<Sum, block_threads>;
   using scan = cub::BlockScan<std::uint32_t, block_threads>;
-  extern __shared__ std::uint32_t row_of[];  // [features] the rows of the document's items
+  extern __shared__ std::uint32_t row_of[];  // [features] rows of the document's items
   __shared__ union {
     typename reduce::TempStorage reduce;
     typename scan::TempStorage scan;
@@ -187,7 +187,7 @@ __global__ __launch_bounds__(block_threads) void profl_kernel(arguments<Sum> con
     scan(storage.scan).ExclusiveSum(row == no_row ? 0U : 1U, at, more);
     if (row != no_row) {
       row_of[used + at] = row;
-      all.sums += a.singles[row];  // rules of one item are computed beforehand
+      all.sums += a.singles[row];  // itemsets of one item are precomputed
     }
     used += more;
     __syncthreads();
@@ -246,7 +246,7 @@ __global__ __launch_bounds__(document_threads) void profl_t_kernel(arguments<Sum
   counts.add_to(a.counts, a.max_items);
 }
 
-/// Itemsets of one item, ready to be added.
+/// The contribution of each itemset of one item, [items].
 template <class Sum>
 std::vector<score_sums<Sum>> sums_of_items(prepared_training const& training) {
   score_view<Sum> const table = training.table.view<Sum>();

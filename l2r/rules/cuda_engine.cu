@@ -13,7 +13,7 @@ namespace rulerank::inline v0::l2r {
 
 namespace {
 
-/// Documents that are on their way to a device, on it, or on their way back.
+/// A batch of documents in transfer to or from a device, or being scored.
 struct batch_in_flight {
   stream copies;
   event sent, computed;
@@ -21,19 +21,19 @@ struct batch_in_flight {
   device_buffer<std::uint8_t> codes;
   device_buffer<double> scores;
   pinned_buffer<double> host_scores;
-  index_range documents;  // of the call, whose scores are not yet taken; empty: free
+  index_range documents;  // range in the call whose scores are pending; empty: free
 };
 
-/// One device.
+/// The state of one device.
 struct device_state {
   std::optional<device_training> training;
   std::unique_ptr<device_scorer> scorer;
-  stream compute;  // the batches' kernels one after the other: they share the scorer's memory
+  stream compute;  // runs the batches' kernels in sequence, because they share the scorer's memory
   batch_in_flight batches[2];
-  event first_kernel, last_kernel;                // before the first and after the last of a call
-  device_buffer<score_sums<std::uint64_t>> sums;  // where devices share the features
+  event first_kernel, last_kernel;  // before the first and after the last kernel of a call
+  device_buffer<score_sums<std::uint64_t>> sums;  // used if devices share the features
   pinned_buffer<score_sums<std::uint64_t>> host_sums;
-  std::size_t capacity = 0;  // documents that there is memory for already
+  std::size_t capacity = 0;  // documents for which memory is allocated
 };
 
 class engine_on_devices final : public scoring_engine {
@@ -41,7 +41,8 @@ class engine_on_devices final : public scoring_engine {
   engine_on_devices(std::span<int const> devices, prepared_training const& training,
                     make_scorer const& make)
       : devices_(devices.begin(), devices.end()), training_(training), on_device_(devices) {
-    if (devices_.empty()) throw device_error("an engine for GPUs, and no device to run on");
+    if (devices_.empty())
+      throw device_error("this engine needs a GPU, and no CUDA device was found");
     threads_.run([&](std::size_t i) {
       device_state& here = on_device_.make(i);
       here.training.emplace(training);
@@ -58,8 +59,7 @@ class engine_on_devices final : public scoring_engine {
   }
 
  private:
-  /// Whether the scorers prefer all documents on every device, and every device has memory for
-  /// them.
+  /// Whether the scorers prefer all documents on every device and every device has memory for them.
   bool shares_features(std::size_t documents) const {
     if (devices_.size() < 2 || documents > largest_batch ||
         !on_device_[0].scorer->shares_features(documents))
@@ -73,7 +73,7 @@ class engine_on_devices final : public scoring_engine {
     return fits;
   }
 
-  /// The devices' host threads copy the codes and add up the sums, each a share.
+  /// The devices' host threads each copy a share of the codes and add a share of the sums.
   void score_by_features(context const& ctx, known_items const& test, scored& result) {
     std::size_t const documents = test.documents();
     std::size_t const features = training_.features.size();
@@ -89,7 +89,7 @@ class engine_on_devices final : public scoring_engine {
     threads_.run([&](std::size_t i) {
       device_state& here = on_device_[i];
       batch_in_flight& batch = here.batches[0];
-      batch.copies.synchronize();  // a call before this one may have been stopped
+      batch.copies.synchronize();  // an earlier call may have been interrupted
       make_capacity(here, documents);
       batch.codes.reserve(features * stride);
       here.sums.reserve(documents);
@@ -130,7 +130,7 @@ class engine_on_devices final : public scoring_engine {
       if (mine.size() == 0) return;
       std::size_t const at_once = batch_size(here, mine.size());
       make_capacity(here, at_once);
-      for (batch_in_flight& batch : here.batches) {  // a call before this one may have been stopped
+      for (batch_in_flight& batch : here.batches) {  // an earlier call may have been interrupted
         batch.copies.synchronize();
         batch.documents = {};
       }
@@ -155,7 +155,7 @@ class engine_on_devices final : public scoring_engine {
     });
   }
 
-  /// Documents a batch: as many as fit the memory, since what they share is computed once.
+  /// Documents per batch: as many as fit the memory, because work they share is done once.
   std::size_t batch_size(device_state const& here, std::size_t documents) const {
     std::size_t const wanted = std::min(round_up(documents, alignment), largest_batch);
     if (wanted <= here.capacity) return wanted;
@@ -166,14 +166,14 @@ class engine_on_devices final : public scoring_engine {
       fit = std::min(fit, most / each);
     fit = fit / alignment * alignment;
     if (fit == 0)
-      throw device_error("not even one batch of " + std::to_string(alignment) + " documents, " +
+      throw device_error("a batch of " + std::to_string(alignment) + " documents, " +
                          std::to_string(alignment * each) +
-                         " bytes, fits the device's free memory");
+                         " bytes, exceeds the device's free memory");
     return std::min(wanted, fit);
   }
 
   static void make_capacity(device_state& here, std::size_t documents) {
-    std::size_t const before = std::exchange(here.capacity, 0);  // what is left should it fail
+    std::size_t const before = std::exchange(here.capacity, 0);  // remains if the next line throws
     here.scorer->reserve(documents);
     here.capacity = std::max(before, documents);
   }
@@ -215,7 +215,7 @@ class engine_on_devices final : public scoring_engine {
     return view;
   }
 
-  /// The codes of feature f.
+  /// Copies the codes of feature f.
   static void copy_codes(known_items const& test, std::size_t f, index_range const& documents,
                          std::uint8_t* to) {
     std::uint8_t const* const from = test.codes(f);
@@ -225,7 +225,7 @@ class engine_on_devices final : public scoring_engine {
       std::memcpy(to, from + documents.begin, documents.size());
   }
 
-  /// Waits for a batch and takes its scores; the number of documents.
+  /// Waits for a batch and takes its scores; returns the number of documents.
   static std::size_t take(batch_in_flight& batch, std::vector<double>& scores) {
     std::size_t const n = batch.documents.size();
     if (n == 0) return 0;

@@ -9,25 +9,25 @@
 #include <type_traits>
 #include <vector>
 
-// A prepared training set in the memory of one device, and what kernels see of it.
+// A prepared training set in one device's memory, and the view of it that kernels get.
 namespace rulerank::inline v0::l2r {
 
 inline constexpr std::uint32_t no_row = 0xFFFFFFFFU;
 
-/// The bit rows: row x is item x; row `items` has all bits set, row `items + 1` none. A row is
-/// `chunks` chunks of 256 bits; classes, labels descending, start at a chunk and are padded to one.
-/// The same chunk of consecutive rows lies together.
+/// The bit rows: row x is item x; row `items` has all bits set, row `items + 1` none. A row
+/// consists of `chunks` chunks of 256 bits. Classes, with labels descending, start at a chunk
+/// boundary and are padded to one. Memory order: by chunk, then by row.
 struct row_view {
   std::uint32_t const* words = nullptr;  ///< [chunks][items + 2][8]
   std::uint32_t items = 0;
   std::uint32_t chunks = 0;
   std::uint32_t classes = 0;
   std::uint32_t const* class_end = nullptr;  ///< [classes] the chunk after the class's last one
-  /// [chunks] after this chunk, the counts so far times this go to w = sum of r n_r: the label of
-  /// the class that ends here less the next one's; 0 within a class.
+  /// [chunks] Multiplier of the running count after this chunk, for w = sum of r n_r: the label of
+  /// the class that ends here minus the next label; 0 within a class.
   std::uint32_t const* step = nullptr;
 
-  /// The eight words of a chunk of row r.
+  /// The eight words of one chunk of row r.
   __device__ std::uint32_t const* words_of(std::uint32_t r, std::uint32_t chunk) const {
     return words + (std::size_t{chunk} * (items + 2) + r) * bitmaps::product_words;
   }
@@ -36,7 +36,7 @@ struct row_view {
   }
 };
 
-/// Test documents of one launch.
+/// The test documents of one launch.
 struct document_view {
   std::uint32_t documents = 0;
   std::uint32_t features = 0;
@@ -49,7 +49,7 @@ struct document_view {
   }
 };
 
-/// The tables of a score_view.
+/// Device copies of the tables of a score_view.
 template <class Sum>
 class device_score_table {
  public:
@@ -75,7 +75,7 @@ class device_score_table {
   score_view<Sum> view_;
 };
 
-/// What an itemset of one item adds: [items].
+/// The contribution of each itemset of one item: [items].
 template <class Sum>
 std::vector<score_sums<Sum>> sums_of_single_items(prepared_training const& training) {
   rules::vertical_index const& index = training.index;
@@ -86,8 +86,8 @@ std::vector<score_sums<Sum>> sums_of_single_items(prepared_training const& train
   return sums;
 }
 
-/// A copy of a prepared training set in the memory of the device that was current when it was made.
-/// Does not change afterwards: several threads may read it.
+/// A copy of a prepared training set in the memory of the current device. Immutable: several
+/// threads may read it.
 class device_training {
  public:
   explicit device_training(prepared_training const& training) {
@@ -143,7 +143,7 @@ class device_training {
   }
 
   row_view const& rows() const noexcept { return rows_; }
-  /// [features][256] for document_view::rows.
+  /// [features][256] the table for document_view::rows.
   std::uint32_t const* row_of_code() const noexcept { return row_of_.data(); }
 
  private:

@@ -9,23 +9,22 @@
 
 namespace rulerank::inline v0::l2r {
 
-/// One way to compute the score. One call at a time, but for engines whose entry says that they
-/// keep no state.
+/// An implementation of the score. Not thread-safe, unless its engine_maker has keeps_state false.
 class scoring_engine {
  public:
   virtual ~scoring_engine() = default;
-  /// Fills `result.scores` and what else the engine knows.
+  /// Fills `result.scores` and the engine's counters and times.
   virtual void score(context const& ctx, known_items const& test, scored& result) = 0;
 };
 
-/// How an engine is made; it keeps a reference to `training`.
+/// The factory of an engine, which keeps a reference to `training`.
 struct engine_maker {
   std::unique_ptr<scoring_engine> (*make)(context const& ctx, prepared_training const& training);
-  /// Whether it keeps a cache or buffers between calls: then its calls run one after the other.
+  /// The engine keeps a cache or buffers between calls, so calls must not overlap.
   bool keeps_state;
 };
 
-/// All engines of the module.
+/// The registry of the module's engines.
 engine_registry<engine, engine_maker>& registered_engines();
 
 }  // namespace rulerank::l2r

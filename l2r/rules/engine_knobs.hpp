@@ -6,25 +6,25 @@
 
 namespace rulerank::inline v0::l2r {
 
-/// What only tests and benchmarks set, to reach code that their inputs would not reach.
+/// Settings for tests and benchmarks, to reach code paths that their inputs would not reach.
 struct engine_knobs {
-  /// tensor scores so many documents or more of a call together, item by item.
+  /// tensor: from this many documents per call on, scores them together, item by item.
   std::size_t shared_from = 1500;
-  /// Memory of each GPU that batches of documents may take; 0: what is free, less a reserve.
+  /// Bytes of each GPU for batches of documents; 0: the free memory minus a reserve.
   std::size_t device_bytes = 0;
-  /// 128-bit sums (in `project` also 32-bit rows) even where less suffices.
+  /// Use 128-bit sums (in `project` also 32-bit rows) even if narrower ones suffice.
   bool wide_sums = false;
-  /// project takes a thread for each so much of its work, about; 0: all threads for any work.
+  /// project: approximate microseconds of work per thread; 0: all threads for any work.
   std::size_t microseconds_a_thread = 2000;
 };
 
-/// The setting of engines with a cache of itemsets: the memory of it, on each GPU or on the CPU.
+/// The setting of engines with a cache of itemsets: its bytes, per GPU or on the CPU.
 inline constexpr char const* cache_bytes_setting = "cache_bytes";
 inline constexpr std::size_t default_cache_bytes = std::size_t{4} << 30;
 
 struct prepared_training;
 
-/// For this module's own code, tests and benchmarks.
+/// Access for this module's code, tests and benchmarks.
 struct ranker_access {
   static ranker with(context const& ctx, datasets::binned_dataset const& training,
                      ranker_options const& options, engine_knobs const& knobs);

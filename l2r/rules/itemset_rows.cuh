@@ -4,16 +4,16 @@
 
 #include <cstdint>
 
-// Class-wise supports of one itemset by a thread of its own, as the published engines on GPUs count
-// them: AND of the items' bit rows, population count by class (Freitas 2017, Figure 3.6).
+// Class-wise supports of one itemset by one thread, as the published engines on GPUs count them:
+// AND of the items' bit rows, population count by class (Freitas 2017, Figure 3.6).
 namespace rulerank::inline v0::l2r {
 
-/// The largest itemsets that the published engines on GPUs take.
+/// The largest itemset size of the published engines on GPUs.
 inline constexpr std::uint32_t most_items = 16;
-/// Counts of an itemset that a thread keeps; those of further classes are counted again.
+/// The number of class counts that a thread keeps; counts of further classes are computed again.
 inline constexpr std::uint32_t kept_classes = 8;
 
-/// Keeps the count of class k. Every index is a constant, so that the counts stay in registers.
+/// Stores the count of class k. All indices are constants, so that the counts stay in registers.
 __device__ inline void keep_count(std::uint32_t (&kept)[kept_classes], std::uint32_t k,
                                   std::uint32_t count) {
 #pragma unroll
@@ -44,7 +44,7 @@ __device__ inline chunked_bits row_bits(row_view const& rows, std::uint32_t r) {
   return {rows.words_of(r, 0), (std::size_t{rows.items} + 2) * bitmaps::product_words};
 }
 
-/// count_classes with `Others` rows besides the first bitmap, in registers; -1: any number.
+/// count_classes for `Others` rows besides the first bitmap, held in registers; -1: any number.
 template <class Word, int Others, class Keep, class Each>
 __device__ std::uint32_t count_with(row_view const& rows, chunked_bits first,
                                     std::uint32_t const* x, std::uint32_t count, Keep const& keep,
@@ -83,8 +83,8 @@ __device__ std::uint32_t count_with(row_view const& rows, chunked_bits first,
   return n;
 }
 
-/// The AND of a bitmap and the rows x[0..count), a Word (32 or 128 bits) at a time: keep(i, word)
-/// for each of its Words, each(k, sigma) for each class; the result is the sum of the supports.
+/// ANDs a bitmap and the rows x[0..count), one Word (32 or 128 bits) at a time. Calls keep(i, word)
+/// for each Word and each(k, sigma) for each class; returns the sum of the supports.
 template <class Word, class Keep, class Each>
 __device__ std::uint32_t count_classes(row_view const& rows, chunked_bits first,
                                        std::uint32_t const* x, std::uint32_t count,
@@ -108,8 +108,8 @@ struct keep_nothing {
   __device__ void operator()(std::uint32_t, Word) const {}
 };
 
-/// What an itemset adds, given n and the first `kept_classes` counts; again(each) calls each(k,
-/// count) for all classes once more where there are more classes than that.
+/// The contribution of an itemset, given n and the first `kept_classes` counts. again(each) must
+/// call each(k, count) for all classes; used if there are more classes than that.
 template <class Sum, class Again>
 __device__ score_sums<Sum> sums_of_counts(score_view<Sum> const& table, std::uint32_t n,
                                           std::uint32_t const (&kept)[kept_classes],
@@ -126,7 +126,8 @@ __device__ score_sums<Sum> sums_of_counts(score_view<Sum> const& table, std::uin
   return itemset.sums(table);
 }
 
-/// The rows of document d, in the order of the features, at to[0], to[stride], ...: how many.
+/// Writes the rows of document d, in feature order, to to[0], to[stride], ...; returns their
+/// number.
 __device__ inline std::uint32_t gather_rows(document_view const& documents, std::uint32_t d,
                                             std::uint32_t* to, std::size_t stride) {
   std::uint32_t used = 0;

@@ -13,16 +13,17 @@ namespace rulerank::inline v0::l2r {
 
 void check(scoring_options const& options) {
   if (options.rule_size < 2)
-    throw usage_error(fmt::format("rule size {}, expected 2 or more: it counts the consequent",
+    throw usage_error(fmt::format("found rule size {}, expected 2 or more (the consequent counts)",
                                   options.rule_size));
   rules::check(options.thresholds);
   if (!(std::abs(options.support_weight) <= 16))
-    throw usage_error(fmt::format("support weight {}, expected -16 to 16", options.support_weight));
-  if (!(options.smoothing >= 0 && options.smoothing <= 1e9))
-    throw usage_error(fmt::format("smoothing {}, expected 0 to 1e9", options.smoothing));
-  if (!(options.feature_share > 0 && options.feature_share <= 1))
     throw usage_error(
-        fmt::format("feature share {}, expected above 0 and at most 1", options.feature_share));
+        fmt::format("found support weight {}, expected -16 to 16", options.support_weight));
+  if (!(options.smoothing >= 0 && options.smoothing <= 1e9))
+    throw usage_error(fmt::format("found smoothing {}, expected 0 to 1e9", options.smoothing));
+  if (!(options.feature_share > 0 && options.feature_share <= 1))
+    throw usage_error(fmt::format("found feature share {}, expected a number above 0 and at most 1",
+                                  options.feature_share));
 }
 
 nlohmann::ordered_json to_json(scoring_options const& options) {

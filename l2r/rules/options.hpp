@@ -15,45 +15,46 @@
 // several threads at once, or changed by one.
 namespace rulerank::inline v0::l2r {
 
-/// The engines of the score (docs/definitions.md, Ranking). All give the same bits.
+/// The engines that compute the score (docs/reference/definitions.md, Ranking). All give the same
+/// bits.
 enum class engine { automatic, lrar, project, tensor, plrar, profl_t, profl };
 
 using engine_info = rulerank::engine_info<engine>;
 
-/// Every engine that can be asked for.
+/// Every selectable engine.
 std::span<engine_info const> engines();
 
-/// The word of the command line ("auto" for `automatic`); engine_from throws `usage_error`.
+/// The command-line keyword ("auto" for `automatic`); engine_from throws `usage_error`.
 std::string_view name_of(engine);
 engine engine_from(std::string_view);
 
-/// What a score depends on besides the training set and the document.
+/// The options that determine a score.
 struct scoring_options {
   rules::rule_size rule_size =
       rules::size_to_rank;       ///< counts the consequent: 1 <= |X| < rule_size; at least 2
   rules::thresholds thresholds;  ///< when a rule is valid, by its raw support and confidence
-  double support_weight = 0;     ///< w: an itemset weighs n^w, n the documents that hold it
-  double smoothing = 0;          ///< a: confidence (n_r + a prior_r) / (n + a); 0 or more
-  /// Rules are made of this share of the features with items, those that predict the label best in
-  /// the training set (datasets::best_features); above 0, at most 1.
+  double support_weight = 0;     ///< w: the weight of an itemset is n^w, n its support
+  double smoothing = 0;          ///< a: the confidence is (n_r + a prior_r) / (n + a); 0 or more
+  /// The share of the features with items that rules use: those that best predict the label in the
+  /// training set (datasets::best_features); above 0, at most 1.
   double feature_share = 1;
 };
 
-/// Throws `usage_error` for what makes no sense.
+/// Throws `usage_error` for invalid options.
 void check(scoring_options const& options);
 
-/// Gets about how many seconds a call is going to take, before the work begins.
+/// Called with the estimated seconds of a call before its work begins.
 using long_work_fn = std::function<void(double seconds)>;
 
-/// How a score is computed: it does not depend on these.
+/// The options that do not affect scores, only how they are computed.
 struct engine_options {
   l2r::engine engine = engine::automatic;
   engine_settings settings{};  ///< of the engine
-  /// Called by a call that takes more than some 10 s, of project and lrar; may be empty.
+  /// Called by project and lrar for calls of more than about 10 s; may be empty.
   long_work_fn long_work{};
 };
 
-/// How to rank: what a score depends on, and how it is computed.
+/// How to rank: the options of the score and of its computation.
 struct ranker_options {
   scoring_options scoring;
   engine_options execution{};

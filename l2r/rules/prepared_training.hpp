@@ -13,9 +13,9 @@
 
 namespace rulerank::inline v0::l2r {
 
-/// What every engine needs of a training set, made once.
+/// The training set's data that all engines share, made once.
 struct prepared_training {
-  /// `training` has the features that rules are made of: `how.feature_share` is not looked at.
+  /// `training` has only the features that rules may use; `how.feature_share` is ignored.
   prepared_training(datasets::binned_dataset const& training, scoring_options const& how,
                     std::size_t cache_bytes = default_cache_bytes, engine_knobs const& knobs = {});
 
@@ -31,18 +31,18 @@ struct prepared_training {
 
 inline constexpr rules::item no_known_item = std::numeric_limits<rules::item>::max();
 
-/// Test documents seen as items of the training set. A feature or a bin that the training set does
-/// not have makes no item, nor does an item that no training document holds.
+/// Test documents as items of the training set. A feature or bin that the training set lacks, or an
+/// item that no training document holds, gives no item.
 class known_items {
  public:
-  /// Keeps references to both. Throws `usage_error` when a feature's bins are not the same.
+  /// Keeps references to both. Throws `usage_error` if a feature's bins differ.
   known_items(prepared_training const& training, datasets::binned_dataset const& test);
 
   std::size_t documents() const noexcept { return test_.documents; }
   std::size_t feature_count() const noexcept { return columns_.size(); }
-  /// The test set's codes in the training set's column f; null where it does not have the feature.
+  /// The test set's codes for the training set's column f; null if it lacks the feature.
   std::uint8_t const* codes(std::size_t f) const { return columns_[f]; }
-  /// The training item that a code of column f stands for, or `no_known_item`.
+  /// The training item of a code of column f, or `no_known_item`.
   rules::item item_of(std::size_t f, std::uint8_t code) const {
     if (code >= bins_[f]) return no_known_item;
     rules::item const x = training_.item_begin[f] + code;

@@ -1,5 +1,5 @@
 #pragma once
-// The test documents that `project` walks at once; see project_cpu.cpp.
+// The batches of test documents of the engine `project`; see project_cpu.cpp.
 
 #include "core/parallel.hpp"
 #include "l2r/rules/project_walk.hpp"
@@ -9,8 +9,8 @@
 
 namespace rulerank::inline v0::l2r::project_cpu {
 
-/// The numbers of a batch's items, from 0: features in the order of their items' mean support over
-/// the batch, rarer ones first; of each feature the items that training and batch both have.
+/// Numbers a batch's items from 0. Features are ordered by their items' mean support over the
+/// batch, rarest first; each has the items that occur in both training set and batch.
 struct item_numbering {
   item_numbering(context const& ctx, prepared_training const& training, known_items const& test,
                  std::size_t begin, std::size_t end) {
@@ -53,15 +53,15 @@ struct item_numbering {
   static constexpr item_number none = std::numeric_limits<item_number>::max();
   item_number item_count() const { return static_cast<item_number>(items.size()); }
 
-  std::vector<std::size_t> order;          // the training set's column of each feature
+  std::vector<std::size_t> order;          // [features] the feature's column in the training set
   std::vector<item_number> feature_begin;  // [features + 1]
   std::vector<rules::item> items;          // [items]
   std::vector<std::array<item_number, 256>>
       number_of;                          // [features] by code; `item_count()`: no item
-  std::vector<std::size_t> member_begin;  // [items + 1] by prefix sums of occurrences
+  std::vector<std::size_t> member_begin;  // [items + 1] prefix sums of occurrences
 };
 
-/// The rows of the batch, and the documents that hold each item.
+/// A batch's rows, and the documents of each item.
 template <class Entry>
 struct batch {
   batch(context const& ctx, item_numbering const& plan, prepared_training const& training,
@@ -114,7 +114,7 @@ struct batch {
     return {documents,          features,    plan_.feature_begin.data(),
             plan_.item_count(), rows.data(), features};
   }
-  /// The documents that hold item l.
+  /// The documents with item l.
   std::span<std::uint32_t const> holders(item_number l) const {
     std::size_t const from = plan_.member_begin[l];
     return std::span(members).subspan(from, plan_.member_begin[l + std::size_t{1}] - from);
@@ -126,7 +126,7 @@ struct batch {
   std::vector<word_range> ranges;
   std::size_t stride = 0;
   aligned_vector<word> columns;
-  std::vector<word> ones;  // the row of all training documents
+  std::vector<word> ones;  // the row with a bit per training document
 
  private:
   item_numbering const& plan_;

@@ -9,22 +9,22 @@
 #include <mutex>
 #include <numeric>
 
-// The project's own engine on the CPU (docs/definitions.md, Ranking, `project`).
+// The engine `project` on the CPU (docs/reference/definitions.md, Ranking, `project`).
 //
-// The itemsets of all test documents of a batch are walked as one tree, item by item: a node is a
+// The itemsets of a batch's test documents form one tree, traversed item by item. A node is a
 // prefix of items, with the training documents that hold it (a bit row) and the test documents that
-// hold it (a group). What a node's prefix and each later item add to a score is computed once and
-// then added to every test document of the group that has the item. Bit rows are compressed to the
-// training documents of the prefix where that pays. With one test document the tree is that
-// document's itemsets. Features are ordered so that the rarer items come first.
+// hold it (a group). The contribution of a node's prefix and each later item is computed once and
+// added to every test document of the group that has the item. Bit rows are compressed to the
+// training documents of the prefix if that pays off. For one test document, the tree is that
+// document's itemsets. Features are ordered so that rarer items come first.
 namespace rulerank::inline v0::l2r {
 
 namespace {
 
 using namespace project_cpu;
 
-/// A part of the walk's first level: the node of item `j` of feature `feature`, or every parts-th
-/// feature of it; in a walk of pairs all items of the feature.
+/// Part of the tree's first level: the node of item `j` of feature `feature`, or every parts-th
+/// feature of that node; for itemsets of two items, all items of the feature.
 struct work_item {
   std::size_t feature = 0;
   item_number j = 0;
@@ -33,7 +33,7 @@ struct work_item {
   double cost = 0;
 };
 
-/// The work items of the walk, the costly ones first and none too large for the threads to share.
+/// The work items of a batch: costly ones first, none too large to balance the threads.
 template <class Entry>
 std::vector<work_item> work_of(batch<Entry> const& documents, std::size_t size,
                                std::size_t threads) {
@@ -76,11 +76,11 @@ std::vector<work_item> work_of(batch<Entry> const& documents, std::size_t size,
   return work;
 }
 
-/// How far the walk over a batch of documents is, told from any thread; once told to stop, it is
-/// silent. Of few documents the thousandths are counted.
+/// Progress over a batch of documents, reported by any thread; silent after a cancellation. For few
+/// documents it counts thousandths.
 class work_progress {
  public:
-  /// `before` documents of `of_all` are done already, and `now` are walked.
+  /// `before` of `of_all` documents are done; `now` are being scored.
   work_progress(context const& ctx, std::vector<work_item> const& work, std::size_t threads,
                 std::size_t before, std::size_t now, std::size_t of_all)
       : ctx_(ctx), begun_(threads), unit_(of_all < 1000 ? 1000 : 1) {
@@ -89,7 +89,7 @@ class work_progress {
     now_ = static_cast<double>(now * unit_);
     total_ = of_all * unit_;
   }
-  /// A share of what a thread does is done; another thread's report is not waited for.
+  /// Reports a thread's completed fraction of a work item; skips it while another thread reports.
   void reach(std::size_t thread, work_item const& of, double share) {
     if (std::unique_lock const lock(reporting_, std::try_to_lock); lock) {
       begun_[thread] = share * of.cost;
@@ -106,15 +106,15 @@ class work_progress {
  private:
   void report() {
     if (told_to_stop_) return;
-    told_to_stop_ = true;  // unless the report comes back
+    told_to_stop_ = true;  // unless the report below returns
     double const done = std::accumulate(begun_.begin(), begun_.end(), ended_) / all_;
     ctx_.report("rank", static_cast<std::uint64_t>(before_ + now_ * std::min(done, 1.0)), total_);
     told_to_stop_ = false;
   }
 
   context const& ctx_;
-  std::mutex reporting_;       // guards what follows
-  std::vector<double> begun_;  // of each thread
+  std::mutex reporting_;       // guards the members below
+  std::vector<double> begun_;  // [threads]
   double ended_ = 0, all_ = 1e-9, before_ = 0, now_ = 0;
   std::size_t unit_ = 1, total_ = 0;
   bool told_to_stop_ = false;
@@ -146,8 +146,8 @@ class project final : public scoring_engine {
 
  private:
   using sums = score_sums<Sum>;
-  /// About how long one thread takes for the documents: 1 ns or more for an itemset of a document,
-  /// which is what 35 words of training documents take.
+  /// Estimated time of one thread for the documents: at least 1 ns per itemset of a document, the
+  /// time for 35 words of training documents.
   std::size_t microseconds(known_items const& test) const {
     double const training = std::max(64.0 * 35, static_cast<double>(training_.index.documents()));
     double const seconds =
@@ -158,7 +158,7 @@ class project final : public scoring_engine {
 
   static constexpr std::size_t largest_batch = std::size_t{1} << 24;  // entries of its rows
 
-  /// `before` documents of `of_all` are done already.
+  /// `before` of `of_all` documents are done.
   template <class Entry>
   void walk(context const& ctx, batch<Entry> const& documents, std::size_t before,
             std::size_t of_all, std::span<double> scores) const {
@@ -167,7 +167,8 @@ class project final : public scoring_engine {
     std::size_t const size = std::min(training_.table.max_itemset_size(), group.features);
     auto const threads = static_cast<std::size_t>(ctx.thread_count());
     std::vector<walker<Sum, Entry>> walkers(threads, walker<Sum, Entry>(ctx, training_));
-    std::vector<std::vector<sums>> totals(threads);  // of each thread, made when it has work
+    std::vector<std::vector<sums>> totals(threads);  // [threads] allocated when the thread gets
+                                                     // work
 
     std::vector<sums> cells(group.item_count + std::size_t{1});
     aligned_vector<std::uint32_t> support(bits.stride);

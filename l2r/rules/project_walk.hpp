@@ -1,5 +1,5 @@
 #pragma once
-// The walk of `project` over the itemsets of many test documents at once; see project_cpu.cpp.
+// The traversal of `project` over the itemsets of many test documents; see project_cpu.cpp.
 
 #include "bitmaps/bit_kernels.hpp"
 #include "bitmaps/column_compression.hpp"
@@ -20,10 +20,10 @@ namespace rulerank::inline v0::l2r::project_cpu {
 
 using bitmaps::word;
 using bitmaps::word_range;
-/// The number of an item among those that a node still has to try.
+/// The number of an item among those that a node has yet to extend by.
 using item_number = std::uint32_t;
 
-/// Bit rows of the later items, word by word: word w of item l is data[w * stride + l].
+/// Bit rows of the later items, stored by word: word w of item l is data[w * stride + l].
 struct bit_columns {
   word const* data = nullptr;
   std::size_t stride = 0;
@@ -31,15 +31,14 @@ struct bit_columns {
   std::span<word_range const> ranges;  // words of each class
 };
 
-/// A stride for so many rows: a multiple of 16, and an odd one so that the words of a row do not
-/// all fall into the same set of a cache.
+/// A stride for `item_count` rows: an odd multiple of 16, so that a row's words do not all map to
+/// the same cache set.
 inline std::size_t stride_for(std::size_t item_count) {
   return (std::max<std::size_t>(round_up(item_count, 16), 16) / 16 | 1) * 16;
 }
 
-/// The later items and the test documents of a node. A row holds the number of a document's item
-/// in each feature, or the number `item_count`, which stands for no item. Entry is an integer that
-/// holds them.
+/// A node's later items and test documents. A row holds a document's item number for each feature,
+/// or `item_count` for no item. Entry is an integer type wide enough for these numbers.
 template <class Entry>
 struct test_group {
   std::size_t documents = 0;
@@ -51,7 +50,7 @@ struct test_group {
   std::size_t row_stride = 0;
 
   Entry const* row(std::size_t d) const { return rows + d * row_stride; }
-  /// The features from g on.
+  /// The group without the features before g.
   test_group from(std::size_t g) const {
     test_group later = *this;
     later.features -= g;
@@ -61,7 +60,7 @@ struct test_group {
   }
 };
 
-/// total + the cells of a row's items.
+/// Returns `total` plus the cells of a row's items.
 template <class Sum, class Entry>
 score_sums<Sum> sum_of_cells(score_sums<Sum> total, score_sums<Sum> const* cells, Entry const* row,
                              std::size_t count) {
@@ -70,7 +69,7 @@ score_sums<Sum> sum_of_cells(score_sums<Sum> total, score_sums<Sum> const* cells
 }
 
 #if defined(__GNUC__)
-/// Both 64-bit sums of a cell in one vector.
+/// Both 64-bit sums of a cell as one vector.
 template <class Entry>
 [[gnu::always_inline]] inline score_sums<std::uint64_t> sum_of_cells(
     score_sums<std::uint64_t> total, score_sums<std::uint64_t> const* cells, Entry const* row,
@@ -99,15 +98,15 @@ struct walker {
   using group_type = test_group<Entry>;
   using sums = score_sums<Sum>;
 
-  /// What one depth of the walk needs; kept between nodes.
+  /// The buffers of one depth of the traversal, reused between nodes.
   struct level {
     aligned_vector<word> prefix;
-    std::vector<sums> cells;                // [items + 1] what each later item adds
+    std::vector<sums> cells;                // [items + 1] the contribution of each later item
     aligned_vector<std::uint32_t> support;  // [stride]
-    std::vector<std::uint32_t> members;     // of the group, as numbers in the parent's group
-    std::vector<Entry> rows;                // the group's, one after the other
+    std::vector<std::uint32_t> members;     // of the group, as indices into the parent's group
+    std::vector<Entry> rows;                // of the group, consecutive
     std::vector<sums> totals;
-    // The compressed columns of this node, where they pay.
+    // The compressed columns of this node, if compression pays.
     bitmaps::column_compression compression;
     aligned_vector<word> columns, ones;
     std::vector<item_number> kept, renumbered, feature_begin;
@@ -115,10 +114,10 @@ struct walker {
     aligned_vector<std::uint32_t> compressed_support;
   };
 
-  /// Which part of a work item is being done: shares of it, from 0 to 1.
+  /// The current part of a work item, as fractions from 0 to 1.
   struct part_of_work {
     double begin = 0, size = 1;
-    /// Part i of `count` of it.
+    /// Part i of `count` equal parts.
     part_of_work part(std::size_t i, std::size_t count) const {
       double const each = size / static_cast<double>(std::max<std::size_t>(count, 1));
       return {begin + each * static_cast<double>(i), each};
@@ -131,7 +130,7 @@ struct walker {
   std::deque<level> levels;
   std::vector<sums> tables;
   aligned_vector<std::uint32_t> weighted, counts;  // scratch of count()
-  std::function<void(double)> tell;  // is called now and then with the share that is done
+  std::function<void(double)> tell;  // called now and then with the completed fraction
   part_of_work now;
   std::uint32_t steps = 0;
 
@@ -146,8 +145,8 @@ struct walker {
     return levels[depth];
   }
 
-  /// For each item in [begin, end): support[l] = documents that hold the prefix and item l, and
-  /// cells[l] = what that itemset adds. `held` is the prefix's own support.
+  /// For each item in [begin, end): support[l] = number of documents that hold the prefix and item
+  /// l, cells[l] = that itemset's contribution. `held`: the prefix's support.
   void count(bit_columns const& c, word const* prefix, std::uint32_t held, item_number begin,
              item_number end, std::uint32_t* support, sums* cells) {
     if (begin == end) return;
@@ -168,7 +167,7 @@ struct walker {
       cells[l] = support[l] == 0 ? sums{} : view.classwise(support[l], counts.data() + l, c.stride);
   }
 
-  /// Adds to each document the cells of its items.
+  /// Adds to each document's total the cells of its items.
   static void add(group_type const& group, sums const* cells, sums* totals) {
     for (std::size_t d = 0; d < group.documents; ++d) {
       totals[d] = sum_of_cells(totals[d], cells, group.row(d), group.features);
@@ -179,7 +178,7 @@ struct walker {
     for (std::size_t w = 0; w < c.words; ++w) out[w] = prefix[w] & c.data[w * c.stride + l];
   }
 
-  /// All itemsets prefix + {j} + {l}, j of feature g and l of a later one.
+  /// Handles all itemsets prefix + {j} + {l}, j of feature g and l of a later feature.
   void pairs(bit_columns const& c, word const* prefix, std::uint32_t const* support,
              group_type const& group, std::size_t g, std::size_t depth, sums* totals) {
     constexpr std::size_t table_bytes = std::size_t{1} << 19;
@@ -215,8 +214,8 @@ struct walker {
     }
   }
 
-  /// A node below another: the prefix extended by item j of feature g of the parent's group.
-  /// `part` of `parts` does every parts-th feature of its own (and part 0 the node itself).
+  /// A child node: the prefix extended by item j of feature g of the parent's group. `part` of
+  /// `parts` handles every parts-th feature of the node (part 0 also the node itself).
   void child(bit_columns const& c, word const* prefix, std::uint32_t support_j,
              group_type const& group, std::size_t g, item_number j,
              std::span<std::uint32_t const> members, std::size_t remaining, std::size_t depth,
@@ -237,7 +236,7 @@ struct walker {
     for (std::size_t d = 0; d < members.size(); ++d) totals[members[d]] += own.totals[d];
   }
 
-  /// All itemsets prefix + X, X of 1 to `remaining` of the group's items.
+  /// Handles all itemsets prefix + X with X of 1 to `remaining` of the group's items.
   void node(bit_columns c, word const* prefix, std::uint32_t held, group_type group,
             std::size_t remaining, std::size_t depth, std::size_t part, std::size_t parts,
             sums* totals) {
@@ -276,9 +275,9 @@ struct walker {
     now = whole;
   }
 
-  /// Drops the items that occur with the prefix in no training document, or in no document of the
-  /// group, and the training documents without the prefix; false when that costs more than it
-  /// saves. Changes `c` and `group` to what is left, under new item numbers.
+  /// Drops items that occur with the prefix in no training document or in no document of the group,
+  /// and training documents without the prefix. Rewrites `c` and `group` with new item numbers.
+  /// False, without a change, if that would cost more than it saves.
   bool compress(level& own, bit_columns& c, word const* prefix, group_type& group) {
     item_number const begin = group.feature_begin[0];
     item_number const none = std::numeric_limits<item_number>::max();
@@ -298,8 +297,8 @@ struct walker {
     own.feature_begin.push_back(left);
     own.compression.plan({prefix, c.words}, c.ranges);
 
-    // Costs in words counted, eight of them a step.
-    double const products = 0.5 * left;  // how many rows each row is multiplied with, about
+    // Costs in words counted; a step counts eight.
+    double const products = 0.5 * left;  // about how many rows each row is ANDed with
     double const as_is =
         products * (group.item_count - begin) * (static_cast<double>(c.words) + 12);
     double const compressed = products * left * (own.compression.words + 12.0) +

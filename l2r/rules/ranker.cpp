@@ -18,8 +18,8 @@ namespace rulerank::inline v0::l2r {
 
 namespace {
 
-/// What an engine is let try at once: a night's work, at some 3e8 itemsets a second and thread, a
-/// fifth of it with wide sums, 3e6 of the serial lrar, and 1e11 a second and GPU.
+/// Limit on the itemsets of one call: a night's work, at about 3e8 itemsets per second and thread,
+/// a fifth of that with wide sums, 3e6 for the serial lrar, and 1e11 per second and GPU.
 double most_itemsets(context const& ctx, engine_info const& entry, bool wide) {
   if (includes(entry.where, runs_on::gpus))
     return 4e15 * static_cast<double>(std::max<std::size_t>(ctx.devices.size(), 1));
@@ -27,14 +27,14 @@ double most_itemsets(context const& ctx, engine_info const& entry, bool wide) {
   return (wide ? 2e12 : 1e13) * ctx.thread_count();
 }
 
-/// About so many itemsets a second, by documents of OHSUMED and all of its training documents with
-/// rules of size 7 and 8; fewer training documents are faster. 0: not known.
+/// Approximate itemsets per second, measured on OHSUMED with all its training documents and rules
+/// of size 7 and 8; fewer training documents are faster. 0: unknown.
 double itemsets_a_second(context const& ctx, engine_info const& entry, bool wide) {
   if (entry.which == engine::project) return (wide ? 4e7 : 2e8) * ctx.thread_count();
   return entry.which == engine::lrar ? 1e7 : 0;
 }
 
-/// Tells of work that takes long.
+/// Calls `long_work` if the work takes long.
 void announce(context const& ctx, engine_info const& entry, prepared_training const& training,
               known_items const& test, long_work_fn const& long_work) {
   constexpr double long_s = 10;
@@ -73,7 +73,7 @@ known_items::known_items(prepared_training const& training, datasets::binned_dat
     std::uint32_t const there = test.bins(g) - (test.has_missing_item[g] ? 1 : 0);
     if (present != there)
       throw usage_error(fmt::format(
-          "feature {} has {} in the test set and {} in the training set: not the same cuts",
+          "feature {} has {} in the test set and {} in the training set, expected the same cuts",
           training.features[f], counted(there, "bin"), present));
     columns_[f] = test.column(g);
   }
@@ -83,7 +83,7 @@ struct ranker::state {
   engine_info entry;
   std::unique_ptr<prepared_training const> prepared;
   std::unique_ptr<scoring_engine> engine;
-  std::unique_ptr<std::mutex> one_call;  // null: the engine keeps no state
+  std::unique_ptr<std::mutex> one_call;  // null: the engine keeps no state between calls
   double prepare_s = 0;
   long_work_fn long_work;
 };

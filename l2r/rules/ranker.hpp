@@ -14,48 +14,47 @@
 namespace rulerank::inline v0::l2r {
 
 struct ranking_timings {
-  double prepare_s = 0;     ///< index, tables, engine: once a ranker
-  double discretize_s = 0;  ///< this call: documents to items, where the call began with documents
+  double prepare_s = 0;     ///< index, tables, engine: once per ranker
+  double discretize_s = 0;  ///< this call: documents to items, if the call got raw documents
   double score_s = 0;       ///< this call: items to scores
-  /// On GPUs: from the first kernel's start to the last one's end, of the slowest device.
+  /// On GPUs: from the start of the first kernel to the end of the last, on the slowest device.
   double device_s = 0;
 };
 
 struct scored {
   std::vector<double> scores;                   ///< [documents], in the order given
-  l2r::engine engine = l2r::engine::automatic;  ///< that ran; automatic: none, for other kinds
+  l2r::engine engine = l2r::engine::automatic;  ///< in use; `automatic`: none, for other kinds
   engine_counts counts;
   ranking_timings timings;
 
-  /// Processes send each other everything but seconds.
+  /// Everything that processes send each other: no times.
   static auto members_of(auto& part) { return std::tie(part.scores, part.engine, part.counts); }
 };
 
 /// Ranks documents by the association rules of a training set (Freitas 2017, Algorithm 5;
-/// docs/definitions.md, Ranking). Prepared once, it scores any number of test sets, down to one
-/// document. Scores are a function of the training set, the document and the options: engines and
-/// threads give the same bits.
+/// docs/reference/definitions.md, Ranking). Made once, it scores any number of test sets, down to
+/// one document. Scores depend on the training set, the document and the scoring options alone: the
+/// same bits for all engines and any number of threads.
 ///
-/// Threads: `score` may be called from any number of threads at once, each with a context of its
-/// own. Calls of `project` then run side by side; calls of engines that keep a cache or buffers
-/// between calls wait for each other.
+/// Threads: `score` may be called from any number of threads at once, each with its own context.
+/// Calls of `project` run concurrently; calls of engines that keep a cache or buffers between calls
+/// wait for each other.
 class ranker {
  public:
-  /// Throws `usage_error` for options that make no sense or a training set without documents or
-  /// with unlabelled ones, `device_error` for an engine that cannot run where the context says.
+  /// Throws `usage_error` for invalid options and for a training set without documents or with
+  /// unlabelled ones, `device_error` if the engine cannot run on the context's devices.
   ranker(context const& ctx, datasets::binned_dataset const& training,
          ranker_options const& options = {});
   ~ranker();
   ranker(ranker&&) noexcept;
   ranker& operator=(ranker&&) noexcept;
 
-  /// Scores every document of a test set with the training set's cuts. Features are matched by
-  /// number; those that only one of the two has are left out. Labels are not looked at. Throws
-  /// `usage_error` when a feature's bins differ from the training set's, and for rules of so many
-  /// items that it would take days.
+  /// Scores every document of a test set binned with the training set's cuts. Matches features by
+  /// number and ignores those that only one set has. Ignores labels. Throws `usage_error` if a
+  /// feature's bins differ from the training set's, and if the rule size would take days.
   scored score(context const& ctx, datasets::binned_dataset const& test) const;
 
-  /// The engine that runs; never `automatic`.
+  /// The engine in use; never `automatic`.
   l2r::engine engine() const noexcept;
 
  private:
@@ -65,7 +64,7 @@ class ranker {
   std::unique_ptr<state const> state_;
 };
 
-/// The documents begin..end - 1 in the order of a ranking: score descending, ties in input order.
+/// The documents begin..end - 1 in ranking order: by descending score, ties in input order.
 std::vector<std::size_t> ranking(std::span<double const> scores, std::size_t begin,
                                  std::size_t end);
 

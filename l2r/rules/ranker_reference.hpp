@@ -1,5 +1,6 @@
 #pragma once
-// Slow and obviously right, straight from docs/definitions.md, Ranking; for tests and benches.
+// Slow, obviously correct code straight from docs/reference/definitions.md, Ranking; for tests and
+// benchmarks.
 
 #include "l2r/rules/options.hpp"
 #include "rules/rules_reference.hpp"
@@ -64,7 +65,7 @@ inline double plain_score(std::vector<document> const& training,
 
 __extension__ using wide = unsigned __int128;
 
-/// What the fixed point depends on: I, c, n_max, found the long way.
+/// The inputs of the fixed point: I, c, n_max, by brute force.
 struct fixed_point {
   int shift = 0;
   bool is_wide = false;

@@ -49,7 +49,7 @@ std::vector<std::uint64_t> bits_of(std::vector<double> const& scores) {
   return bits;
 }
 
-/// Every engine, also those that this build does not have.
+/// Every engine, including those that this build lacks.
 struct named_engine {
   engine which;
   std::string name;
@@ -75,7 +75,7 @@ bool runs_on_gpu(engine which) {
   return std::ranges::any_of(gpu_engines, [&](auto const& e) { return e.which == which; });
 }
 
-/// Why an engine cannot run on so many GPUs, or where it needs none; empty where it can.
+/// Why an engine cannot run on this many GPUs, or needs none; empty if it can.
 std::string why_not_here(named_engine const& e, std::size_t gpus = 1) {
   if (find_engine(engines(), e.which) == nullptr)
     return "engine " + e.name + ": not in a build without CUDA";
@@ -84,7 +84,7 @@ std::string why_not_here(named_engine const& e, std::size_t gpus = 1) {
   return why.empty() ? why : "engine " + e.name + ": " + why;
 }
 
-/// A test that each engine takes by itself; where it cannot run, it is skipped by its name.
+/// A test over all engines; skips, by name, an engine that cannot run here.
 class every_engine : public ::testing::TestWithParam<named_engine> {
  protected:
   void SetUp() override {
@@ -94,11 +94,11 @@ class every_engine : public ::testing::TestWithParam<named_engine> {
 };
 INSTANTIATE_TEST_SUITE_P(l2r, every_engine, ::testing::ValuesIn(all_engines), name_of_instance);
 
-/// The same for those on GPUs alone.
+/// As every_engine, for GPU engines only.
 class every_gpu_engine : public every_engine {};
 INSTANTIATE_TEST_SUITE_P(l2r, every_gpu_engine, ::testing::ValuesIn(gpu_engines), name_of_instance);
 
-/// What instances of a test are held against, computed by the first of a process.
+/// The expected result of a parameterized test, computed once per process.
 template <class Make>
 auto const& once(std::string const& what, Make const& make) {
   static std::map<std::string, decltype(make())> known;
@@ -106,7 +106,7 @@ auto const& once(std::string const& what, Make const& make) {
   return found != known.end() ? found->second : known.emplace(what, make()).first->second;
 }
 
-/// Where an engine runs: for GPUs the first one, or with `threads` above 1 all of them.
+/// The context for an engine: for GPUs the first one, or with `threads` above 1 all of them.
 context context_for(engine which, int threads = 1) {
   context ctx;
   ctx.threads = threads;
@@ -228,7 +228,7 @@ TEST_P(every_engine, larger_rules) {
   }
 }
 
-/// Larger sets, where the rows are compressed and many documents share a walk.
+/// Larger sets, for which rows are compressed and many documents share a traversal.
 TEST_P(every_engine, agrees_with_lrar_on_any_number_of_threads) {
   int number = 0;
   for (auto const& [training_shape, test_documents] :
@@ -425,9 +425,9 @@ binned_dataset polynomials(std::size_t k, bool leading, std::size_t copies = 1) 
   return set;
 }
 
-/// Algorithm 16, lines 10 to 16: an itemset that is not in the cache is made of its longest prefix
-/// there. All itemsets of up to k items are made known first, and then documents come whose larger
-/// ones are all new: each of these must find its first k items, at once.
+/// Algorithm 16, lines 10 to 16: an itemset that is not cached is built from its longest cached
+/// prefix. First all itemsets of up to k items are cached; then come documents whose larger
+/// itemsets are all new, and each of these must find its first k items at once.
 TEST_P(itemset_caches, make_new_itemsets_of_the_longest_known_prefix) {
   binned_dataset training = drawn_set({600, points, points, {0, 1, 2}}, 9);
   random_engine draw(10);
@@ -439,7 +439,7 @@ TEST_P(itemset_caches, make_new_itemsets_of_the_longest_known_prefix) {
     binned_dataset const old = polynomials(k, false, gpus());  // each device gets a copy
     binned_dataset const fresh = polynomials(k, true);
     std::uint64_t unknown = 1;
-    // Threads that look up what another one inserts, or its slot, leave an itemset out.
+    // A look-up that meets a concurrent insert of the itemset, or into its slot, misses an itemset.
     for (int call = 0; call < 100 && unknown > 0; ++call) {
       scored const result = r.score(ctx_, old);
       unknown = 0;
@@ -462,7 +462,7 @@ TEST_P(itemset_caches, make_new_itemsets_of_the_longest_known_prefix) {
   }
 }
 
-/// Engines on several GPUs share the documents, or the features.
+/// Engines on several GPUs split the documents or the features.
 class several_gpus : public ::testing::TestWithParam<std::tuple<named_engine, std::size_t>> {};
 INSTANTIATE_TEST_SUITE_P(
     l2r, several_gpus,
@@ -564,7 +564,7 @@ TEST_P(every_engine, features_are_matched_by_number) {
 TEST_P(every_engine, a_share_of_the_features_is_that_of_a_set_without_the_others) {
   context const ctx;
   binned_dataset training = drawn_set({200, 7, 4}, 3);
-  // Features 5 and 11 are the label itself, the others hardly depend on it.
+  // Features 5 and 11 equal the label; the others hardly depend on it.
   std::size_t const telling[] = {2, 5};
   for (std::size_t d = 0; d < training.documents; ++d)
     for (std::size_t const f : telling)
@@ -691,7 +691,7 @@ TEST_P(every_gpu_engine, reports_every_batch) {
       << "after a call that was stopped";
 }
 
-// Batches as memory allows: of any size, the last one small, after calls of other sizes.
+// Batches are sized by memory: any size, a small last one, after calls of other sizes.
 TEST_P(every_gpu_engine, takes_what_fits) {
   binned_dataset const training = drawn_set({400, 20, 6}, 27);
   binned_dataset const test = drawn_set({5'000, 20, 6}, 28);
@@ -731,8 +731,7 @@ TEST_P(every_gpu_engine, reports_memory_that_holds_no_batch) {
   ranker_options options;
   options.execution.engine = tested();
   auto const r = ranker_access::with(ctx, training, options, {.device_bytes = 100});
-  EXPECT_PRED2(says, message_of<device_error>([&] { r.score(ctx, training); }),
-               "...not even one batch...");
+  EXPECT_PRED2(says, message_of<device_error>([&] { r.score(ctx, training); }), "...a batch...");
 }
 
 TEST_P(every_gpu_engine, a_smaller_one_beside_it_takes_nothing_away) {
@@ -752,7 +751,7 @@ TEST_P(every_gpu_engine, a_smaller_one_beside_it_takes_nothing_away) {
   }
 }
 
-/// An engine of the build that needs a GPU is refused without one, whether there is one or not.
+/// Selecting an engine that needs a GPU without one throws, whether or not the machine has one.
 TEST(ranker, engines_for_gpus_need_one) {
   binned_dataset const training = drawn_set({50, 4, 3}, 1);
   std::size_t refused = 0;
@@ -780,7 +779,7 @@ TEST(ranker, engine_names) {
   EXPECT_THROW(engine_from("fast"), usage_error);
 }
 
-/// One default engine for the CPU, one for GPUs, and it is what runs.
+/// There is one default engine for the CPU and one for GPUs, and the default runs.
 class default_engine : public ::testing::TestWithParam<runs_on> {};
 INSTANTIATE_TEST_SUITE_P(l2r, default_engine, ::testing::Values(runs_on::cpu, runs_on::gpus),
                          [](auto const& of) {
@@ -874,7 +873,7 @@ TEST_P(real_folds, agrees_with_lrar_on_any_number_of_threads) {
   check_sizes({4}, 8);
 }
 
-/// All but lrar, which they are held against.
+/// All engines but lrar, their baseline.
 INSTANTIATE_TEST_SUITE_P(sets, real_folds,
                          ::testing::Combine(::testing::Values("OHSUMED", "MQ2008", "MQ2008-agg"),
                                             ::testing::Values("tube", "width", "frequency"),

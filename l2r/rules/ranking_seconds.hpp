@@ -7,12 +7,12 @@
 
 namespace rulerank::inline v0::l2r {
 
-/// About the seconds that the default engine needs to rank `tests` documents by rules on one CPU
-/// thread, for `worth_gpus` (core/device_rule.hpp). `training`: documents that the rules come from.
-/// Fitted in bench/results/auto.
+/// Approximate seconds for the default engine to rank `tests` documents by rules on one CPU thread,
+/// for `worth_gpus` (core/device_rule.hpp). `training`: number of training documents. Fitted to
+/// bench/results/auto.
 inline double ranking_seconds(double training, double tests, double features,
                               rules::rule_size rule_size) {
-  // Words of 64 training documents x itemsets x documents that are ranked.
+  // In units of words (64 training documents) x itemsets x test documents.
   constexpr double words_a_second = 3.5e10;
   double itemsets = 0, of_size = 1;  // the sum of C(features, k) for k < rule_size
   for (std::uint32_t k = 1; k < rule_size && k <= features; ++k) {

@@ -14,7 +14,7 @@ namespace rulerank::inline v0::l2r {
 
 namespace {
 
-/// More than there can be: every set of a document's items up to the size.
+/// Upper bound: all sets of a document's items up to the size.
 double most_itemsets(std::size_t items, std::size_t size) {
   double all = 0, of_size = 1;
   for (std::size_t k = 1; k <= std::min(size, items); ++k) {
@@ -24,13 +24,13 @@ double most_itemsets(std::size_t items, std::size_t size) {
   return all;
 }
 
-/// One way down the tree of a document's itemsets.
+/// A random walk down the tree of a document's itemsets.
 class work_walker {
  public:
   explicit work_walker(prepared_training const& training)
       : counter_(training.index), counts_(training.index.class_count()) {}
 
-  /// Adds to `tried[k]` what the walk stands for of the itemsets of k + 1 items.
+  /// Adds to `tried[k]` the walk's estimate of the number of itemsets of k + 1 items.
   void walk(std::vector<rules::item> const& items, random_engine& engine,
             std::vector<double>& tried) {
     itemset_.clear();
@@ -60,10 +60,11 @@ class work_walker {
   }
 
  private:
-  /// An item that extends the itemset, as likely to be drawn as there is much below it.
+  /// An item that may extend the itemset, chosen with probability proportional to its subtree's
+  /// estimate.
   struct extension {
     std::size_t at = 0;
-    double up_to = 0;  // the chances of those up to this one
+    double up_to = 0;  // cumulative weight
   };
 
   rules::vertical_counter counter_;
@@ -109,7 +110,7 @@ void expect_feasible(context const& ctx, prepared_training const& training, know
     return;
   std::vector<double> const tried = tried_itemsets(ctx, training, test);
   double fitting = 0, all = 0;
-  std::size_t size = 0;  // the largest that fits
+  std::size_t size = 0;  // the largest feasible
   for (double const of_size : tried) {
     all += of_size;
     if (all > most) continue;
@@ -118,7 +119,7 @@ void expect_feasible(context const& ctx, prepared_training const& training, know
   }
   if (all <= most) return;
   throw usage_error(fmt::format(
-      "rule size {}: about {:.2g} itemsets to try for {}, more than {:.2g}; expected {}",
+      "rule size {} needs about {:.2g} itemsets for {}, expected at most {:.2g}; use {}",
       training.options.rule_size, all, counted(test.documents(), "document"), most,
       size == 0 ? std::string("fewer documents")
                 : fmt::format("a rule size of {} or less (about {:.2g})", size + 1, fitting)));

@@ -1,5 +1,5 @@
 #pragma once
-// How much there is to do before it is begun.
+// Estimates of the work of a ranking before it begins.
 
 #include "core/context.hpp"
 #include "l2r/rules/prepared_training.hpp"
@@ -9,20 +9,20 @@
 
 namespace rulerank::inline v0::l2r {
 
-/// About how many itemsets of size 1, 2, ... up to the largest an engine tries for the documents:
-/// a document's items one by one, what extends an itemset only where some training document holds
-/// it. From random walks down the trees of drawn documents, what they meet divided by the
-/// probability of getting there (Knuth 1975); `ctx.seed` draws.
+/// Estimated number of itemsets of size 1, 2, ... up to the largest that an engine tries for the
+/// documents: each item of a document, and extensions of itemsets that some training document
+/// holds. Estimated by random walks down the trees of sampled documents, each node weighted by the
+/// inverse of its probability (Knuth 1975), seeded by `ctx.seed`.
 std::vector<double> tried_itemsets(context const& ctx, prepared_training const& training,
                                    known_items const& test, std::uint32_t walks = 500);
 
-/// About how many itemsets an engine tries for the documents; where there can be no more than
-/// `little`, their largest number.
+/// Estimated number of itemsets that an engine tries for the documents; an upper bound instead if
+/// that is at most `little`.
 double itemsets_ahead(context const& ctx, prepared_training const& training,
                       known_items const& test, double little);
 
-/// Throws `usage_error` where the documents would have more than `most` itemsets tried, naming the
-/// rule size that fits.
+/// Throws `usage_error`, naming a feasible rule size, if the documents have more than `most`
+/// itemsets to try.
 void expect_feasible(context const& ctx, prepared_training const& training, known_items const& test,
                      double most);
 

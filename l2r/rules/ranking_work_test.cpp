@@ -21,7 +21,7 @@ scoring_options of_size(rules::rule_size rule_size) {
   return options;
 }
 
-/// The itemsets that a document's tree has, by the definition: counted one by one.
+/// The number of itemsets in a document's tree, counted one by one.
 void count(prepared_training const& training, std::vector<rules::item> const& items,
            std::size_t from, std::vector<rules::item>& itemset, std::vector<double>& tried) {
   rules::vertical_counter counter(training.index);
@@ -70,17 +70,19 @@ TEST(ranker, refuses_rules_that_would_take_days) {
   context ctx;
   ctx.threads = 1;
   for (std::uint32_t const size : {9U, 10U, 12U}) {
-    std::clock_t const begin = std::clock();  // of a processor, as what else runs does not count
+    std::clock_t const begin = std::clock();  // processor time, so that other processes do not
+                                              // count
     ranker const by(ctx, train, {.scoring = of_size(size)});
     try {
       by.score(ctx, test);
       FAIL() << "was begun";
     } catch (usage_error const& e) {
       std::string const message = e.what();
-      EXPECT_TRUE(message.starts_with(fmt::format("rule size {}: about ", size))) << message;
-      // Of 250 items 3.2e11 sets have up to six, 1.1e13 up to seven, 3.5e14 up to eight.
-      EXPECT_NE(message.find(" itemsets to try for 2 documents, more than 2e+12; expected a rule "
-                             "size of 7 or less (about "),
+      EXPECT_TRUE(message.starts_with(fmt::format("rule size {} needs about ", size))) << message;
+      // 250 items have 3.2e11 subsets of up to six items, 1.1e13 of up to seven, 3.5e14 of up to
+      // eight.
+      EXPECT_NE(message.find(" itemsets for 2 documents, expected at most 2e+12; use a rule size "
+                             "of 7 or less (about "),
                 std::string::npos)
           << message;
     }
@@ -88,7 +90,7 @@ TEST(ranker, refuses_rules_that_would_take_days) {
   }
   ranker const small(ctx, train, {.scoring = of_size(3)});
   EXPECT_NO_THROW(small.score(ctx, test));
-  // One thread explains, and keeps the rules.
+  // Explaining uses one thread and keeps the rules.
   ranker const larger(ctx, train, {.scoring = of_size(7)});
   EXPECT_THROW(explain(ctx, larger, test, 0, 5), usage_error);
   EXPECT_THROW(compare(ctx, larger, test, 0, 1, 5), usage_error);

@@ -1,5 +1,5 @@
 #pragma once
-// The rules of itemsets one by one, with what each adds to a score: for what explains scores.
+// Enumerates the rules of itemsets with each rule's contribution to a score, for explanations.
 
 #include "core/context.hpp"
 #include "l2r/explain/explanation.hpp"
@@ -15,7 +15,7 @@ namespace rulerank::inline v0::l2r {
 
 __extension__ using int128 = __int128;
 
-/// A rule on the walk through all of them, with integers that hold what it adds and all sums of it.
+/// An enumerated rule; Number holds its contribution and all sums of contributions exactly.
 template <class Number>
 struct walked_rule {
   std::vector<rules::item> antecedent;
@@ -43,7 +43,7 @@ struct walked_rule {
   }
 };
 
-/// What the labels of a training set add up to, and its documents.
+/// The sum of a training set's labels and the number of its documents.
 template <class Number>
 struct mean_of_labels {
   Number sum = 0;
@@ -53,14 +53,14 @@ struct mean_of_labels {
     for (std::size_t k = 0; k < index.class_count(); ++k)
       sum += Number(index.class_label(k)) * index.class_size(k);
   }
-  /// What a rule's share and weight move away from the mean, in units of 1 / N.
+  /// The effect of a rule's share and weight relative to the mean label, in units of 1 / N.
   Number moved(Number const& share, Number const& weight) const {
     return documents * share - sum * weight;
   }
 };
 
-/// Walks itemsets that training documents hold, those of a document or all of them, with what each
-/// adds to a score.
+/// Enumerates itemsets that training documents hold, of one document or of all, with their
+/// contributions to a score.
 template <class Sum, class Number>
 class walk {
  public:
@@ -72,7 +72,7 @@ class walk {
         counts_(training.index.class_count()) {}
 
   /// Calls visit(rule) for each valid rule, with everything set but `moved`; the rules of an
-  /// itemset come one after the other. Returns the sums of the score.
+  /// itemset are consecutive. Returns the sums of the score.
   template <class Visit>
   score_sums<Sum> run(std::vector<rules::item> const& items, Visit&& visit) {
     sums_ = {};
@@ -80,7 +80,7 @@ class walk {
     extend(items, 0, items.size(), visit);
     return sums_;
   }
-  /// The same of the itemsets whose first item is items[i].
+  /// As above, for the itemsets whose first item is items[i].
   template <class Visit>
   score_sums<Sum> run_from(std::vector<rules::item> const& items, std::size_t i, Visit&& visit) {
     sums_ = {};
@@ -96,7 +96,7 @@ class walk {
     for (std::size_t i = from; i < to; ++i) {
       if (rule_.antecedent.empty()) ctx_.report("explain", i, items.size());
       rule_.antecedent.push_back(items[i]);
-      // What no training document holds has no larger itemset that one holds.
+      // An itemset without support has no superset with support.
       if (std::uint32_t const n = counter_.supports(rule_.antecedent, counts_); n > 0) {
         visit_rules(n, visit);
         if (rule_.antecedent.size() < max_size_) {
@@ -108,9 +108,9 @@ class walk {
     }
   }
 
-  /// The rules of the current itemset. Its weights add up to what it adds to den: where all labels
-  /// are valid that is one unit, which the rounded factor misses by less than n, and its rule with
-  /// the most support (of equal ones that with the largest label) has the difference.
+  /// Visits the rules of the current itemset. Their weights sum to the itemset's contribution to
+  /// den. If all labels are valid, that is one unit, which the rounded factor misses by less than
+  /// n: the rule with the most support (of ties the largest label) gets the difference.
   template <class Visit>
   void visit_rules(std::uint32_t n, Visit& visit) {
     score_sums<Sum> const all = view_.classwise(n, counts_.data(), 1);
@@ -135,7 +135,7 @@ class walk {
     }
   }
 
-  /// What class k adds to den, before the rounding of the itemset.
+  /// The contribution of class k to den, before the itemset's rounding correction.
   Number weight(std::uint32_t n, std::size_t k) const {
     Sum const extra = view_.extra == nullptr ? Sum{} : view_.extra[k * view_.size + n];
     return Number(view_.factor[n]) * counts_[k] + Number(extra);
@@ -150,10 +150,10 @@ class walk {
   score_sums<Sum> sums_;
 };
 
-/// Throws `usage_error` where documents of `test` have too many itemsets for one thread to walk.
+/// Throws `usage_error` if a document of `test` has too many itemsets for one thread to enumerate.
 void expect_explainable(context const& ctx, prepared_training const& training,
                         known_items const& test);
-/// The context of one thread of a loop.
+/// A context for the body of a parallel loop.
 inline context one_thread(context const& ctx) {
   context alone;
   alone.threads = 1;
@@ -162,7 +162,7 @@ inline context one_thread(context const& ctx) {
   return alone;
 }
 
-/// explain() of document d of `test`, however much work that is.
+/// explain() of document d of `test`, without a limit on the work.
 explanation explain_one(context const& ctx, prepared_training const& training,
                         known_items const& test, std::size_t d, std::size_t top);
 

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-// The kind `rules`: the rules of training documents, by any engine of this module.
+// The member kind `rules`: rules of training documents, for any engine of this module.
 namespace rulerank::inline v0::l2r {
 
 namespace {
@@ -21,33 +21,36 @@ model_member fit_rules(context const& ctx, fitting& from, recipe const& how) {
   auto const& rules = std::get<rules_recipe>(how);
   check(rules.scoring);
   fitted_items const& made = items_of(ctx, from, rules.discretizer, rules.cuts);
-  itemsets_a_document(rules.scoring, made.items->feature_count());  // refuses too many
+  itemsets_a_document(rules.scoring, made.items->feature_count());  // throws if there are too many
   return rules_member{made.cuts, made.items, rules.scoring};
 }
 
 nlohmann::ordered_json write_rules(model_member const& of, stored_parts& parts) {
   auto const& rules = std::get<rules_member>(of);
   if (!rules.cuts || !rules.training)
-    throw usage_error("a member without cuts or training documents, which no model file holds");
+    throw usage_error("a member without cuts or training documents cannot be saved");
   return {{"cuts", parts.index_of(rules.cuts)},
           {"training", parts.index_of(rules.training)},
           {"options", to_json(rules.scoring)}};
 }
 
-/// Throws `error` where the training documents are not items that the cuts make.
+/// Throws `error` if the training documents do not match the cuts' items.
 void expect_agreement(json_fields const& from, datasets::discretizer const& cuts,
                       datasets::binned_dataset const& training) {
   if (training.feature_count() == 0)
-    from.fail("training", "found documents without a column, expected one or more");
+    from.fail("training",
+              "found training documents without features, expected one feature or more");
   for (std::size_t f = 0; f < training.feature_count(); ++f) {
     std::uint32_t const feature = training.features[f];
     std::size_t const bins = training.bins(f) - (training.has_missing_item[f] ? 1 : 0);
     auto const at =
         std::ranges::lower_bound(cuts.features, feature, {}, &datasets::feature_cuts::feature);
     if (at == cuts.features.end() || at->feature != feature || at->cuts.size() + 1 != bins)
-      from.fail("cuts", fmt::format("found cuts that do not make the {} of feature {}, which "
-                                    "the training documents have",
-                                    counted(bins, "bin"), feature));
+      from.fail(
+          "cuts",
+          fmt::format(
+              "found cuts that do not make the {} that the training documents have of feature {}",
+              counted(bins, "bin"), feature));
   }
 }
 
@@ -84,7 +87,8 @@ class prepared_rules final : public prepared_member {
 std::unique_ptr<prepared_member> prepare_rules(context const& ctx, model_member const& of,
                                                engine_options const& how) {
   auto const& rules = std::get<rules_member>(of);
-  if (!rules.training) throw usage_error("a member without training documents");
+  if (!rules.training)
+    throw usage_error("found a member without training documents, expected one or more");
   return std::make_unique<prepared_rules>(ctx, rules, how);
 }
 

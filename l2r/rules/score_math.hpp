@@ -5,13 +5,14 @@
 #include <cstddef>
 #include <cstdint>
 
-// What one itemset adds to the score of a document that holds it (docs/definitions.md, Ranking),
-// for host and device alike. All sums are integers: their order does not matter.
+// The contribution of one itemset to the score of a document that holds it
+// (docs/reference/definitions.md, Ranking), for host and device. Sums are integers, so their order
+// does not matter.
 namespace rulerank::inline v0::l2r {
 
 __extension__ using wide_sum = unsigned __int128;
 
-/// The two sums of a score. Sum is std::uint64_t or wide_sum.
+/// The two sums of a score: num and den. Sum is std::uint64_t or wide_sum.
 template <class Sum>
 struct score_sums {
   Sum num{};
@@ -24,44 +25,43 @@ struct score_sums {
   }
 };
 
-/// The score of a document, or the training set's mean label where no rule was valid.
+/// The score of a document; the training set's mean label if no rule was valid.
 template <class Sum>
 RULERANK_HOST_DEVICE inline double score_of(score_sums<Sum> const& sums, double mean_label) {
   return sums.den == 0 ? mean_label : static_cast<double>(sums.num) / static_cast<double>(sums.den);
 }
 
-/// The tables that turn the counts of an itemset into what it adds; trivially copyable, so that a
-/// kernel can be given one. n is the number of training documents that hold the itemset,
-/// 0 <= n < size; the entries for n = 0 are 0.
+/// Tables that map the counts of an itemset to its contribution. Trivially copyable, to be passed
+/// to kernels. n is the itemset's support, 0 <= n < size; the entries for n = 0 are 0.
 template <class Sum>
 struct score_view {
   Sum const* factor = nullptr;  ///< [size] n^w / (n + a) in fixed point
-  Sum const* unit = nullptr;    ///< [size] n^w in fixed point (a = 0: all labels valid)
-  Sum const* extra = nullptr;   ///< [classes x size] n^w a prior_r / (n + a); null without a
+  Sum const* unit = nullptr;    ///< [size] n^w in fixed point (a = 0 and all labels valid)
+  Sum const* extra = nullptr;   ///< [classes x size] n^w a prior_r / (n + a); null if a = 0
   std::uint32_t const* min_valid = nullptr;  ///< [size] smallest valid support of a label
   std::int32_t const* labels = nullptr;      ///< [classes] descending
   std::uint32_t classes = 0;
   std::uint32_t size = 0;
-  std::uint32_t folded_up_to = 0;  ///< up to this n, folded() gives the same as classwise()
+  std::uint32_t folded_up_to = 0;  ///< for n up to this, folded() equals classwise()
 
-  /// From n and weighted = sum of r n_r; only for n <= folded_up_to.
+  /// The contribution from n and weighted = sum of r n_r; only for n <= folded_up_to.
   RULERANK_HOST_DEVICE score_sums<Sum> folded(std::uint32_t n, std::uint32_t weighted) const {
     return {factor[n] * weighted, unit[n]};
   }
 
-  /// From the class-wise supports `counts[k * stride]`, n their sum.
+  /// The contribution from the class-wise supports `counts[k * stride]`; n is their sum.
   RULERANK_HOST_DEVICE score_sums<Sum> classwise(std::uint32_t n, std::uint32_t const* counts,
                                                  std::size_t stride) const;
 };
 
-/// What an itemset adds, its classes given one by one.
+/// Accumulates an itemset's contribution class by class.
 template <class Sum>
 class class_sums {
  public:
   RULERANK_HOST_DEVICE class_sums(score_view<Sum> const& table, std::uint32_t n)
       : n_(n), least_(table.min_valid[n]) {}
 
-  /// The support of class k, each class at most once; those left out have none.
+  /// Adds the support of class k. Add each class at most once; omitted classes count 0.
   RULERANK_HOST_DEVICE void add(score_view<Sum> const& table, std::uint32_t k,
                                 std::uint32_t sigma) {
     if (sigma < least_) return;

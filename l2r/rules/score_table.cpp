@@ -29,8 +29,8 @@ std::uint64_t itemsets_a_document(scoring_options const& options, std::size_t fe
     return rules::itemset_count(features, options.rule_size - std::uint64_t{1});
   } catch (usage_error const&) {
     throw usage_error(
-        fmt::format("rule size {} with {} gives a document more itemsets than 64 bits "
-                    "count, expected smaller rules or fewer features",
+        fmt::format("rule size {} with {} gives a document more itemsets than 64 bits can count; "
+                    "use smaller rules or fewer features",
                     options.rule_size, counted(features, "feature")));
   }
 }
@@ -53,7 +53,7 @@ score_table::score_table(rules::vertical_index const& index, std::size_t feature
   rules::validity const valid(options.thresholds, max_n);
   min_valid_.assign(valid.table().begin(), valid.table().end());
   auto const max_label = static_cast<std::uint64_t>(std::max(labels_.front(), 1));
-  // Folded counts are 32 bits wide, and cannot tell which label smoothing applies to.
+  // Folded counts are 32 bits wide and do not identify the label that smoothing applies to.
   if (options.smoothing == 0)
     folded_up_to_ = static_cast<std::uint32_t>(std::min<std::uint64_t>(
         valid.all_valid_up_to(), std::numeric_limits<std::uint32_t>::max() / max_label));
@@ -65,7 +65,7 @@ score_table::score_table(rules::vertical_index const& index, std::size_t feature
       0,
       static_cast<int>(std::ceil(options.support_weight * std::log2(static_cast<double>(max_n)))));
   int const sum_bits = ceil_log2(static_cast<wide_sum>(max_label) * itemsets) + weight_bits;
-  // (n + a) / n^w is largest at one of the ends.
+  // (n + a) / n^w is largest at one end of the range.
   double const worst = std::max((max_n + options.smoothing) / top_weight, 1 + options.smoothing);
   auto too_coarse = [&](int shift) { return std::ldexp(worst, -shift) > largest_error; };
 
@@ -74,10 +74,10 @@ score_table::score_table(rules::vertical_index const& index, std::size_t feature
   if (is_wide_) {
     shift_ = plain ? std::min(64, 126 - sum_bits) : 126 - sum_bits;
     if (shift_ < 0 || too_coarse(shift_))
-      throw usage_error(fmt::format(
-          "support weight {} and smoothing {}: the terms of supports 1 to {} do not fit "
-          "the 128-bit sums of a score",
-          options.support_weight, options.smoothing, max_n));
+      throw usage_error(
+          fmt::format("support weight {} and smoothing {} make scores of supports 1 to {} exceed "
+                      "128 bits; use smaller values",
+                      options.support_weight, options.smoothing, max_n));
     fill(wide_, options);
   } else {
     fill(narrow_, options);
@@ -99,7 +99,7 @@ void score_table::fill(tables<Sum>& to, scoring_options const& options) const {
     }
     return;
   }
-  // The nearest whole number: no value is negative, so the conversion rounds down as floor does.
+  // Rounds to nearest: values are not negative, so the conversion rounds down.
   auto fixed = [&](long double x) { return static_cast<Sum>(std::ldexp(x, shift_) + 0.5L); };
   if (a != 0) to.extra.assign(size * labels_.size(), 0);
   for (std::size_t n = 1; n < size; ++n) {

@@ -9,29 +9,29 @@
 
 namespace rulerank::inline v0::l2r {
 
-/// The itemsets that a document can hold: of at most rule_size - 1 of so many features. Throws
-/// `usage_error` that names both where they are more than 64 bits count.
+/// The number of itemsets of at most rule_size - 1 items of different features. Throws
+/// `usage_error` naming both numbers if it does not fit 64 bits.
 std::uint64_t itemsets_a_document(scoring_options const& options, std::size_t features);
 
-/// The fixed-point tables of one training set and one set of options, made once and shared by all
-/// engines (docs/definitions.md, Ranking).
+/// The fixed-point tables for one training set and one set of options, shared by all engines
+/// (docs/reference/definitions.md, Ranking).
 ///
-/// With I the itemsets that a document can hold and c the largest label, a sum stays below
-/// 2^s x max(c, 1) x I x M, where M = max(1, n_max^w) bounds an itemset's weight and n_max is the
-/// largest support of an item. 64 bits: s = 62 - ceil(log2(max(c, 1) I M)). The relative error of a
-/// table entry is at most max over n of (n + a) / (2^s n^w); where that exceeds 1e-6 the sums take
-/// 128 bits: s = 64, lower where 126 - ceil(log2(max(c, 1) I M)) is lower, and with a weight or
-/// smoothing that bound itself. Without them the entries are floor((2^s + floor(n / 2)) / n), else
+/// Let I be the number of itemsets that a document can hold, c the largest label, n_max the largest
+/// support of an item, and M = max(1, n_max^w), a bound on an itemset's weight. A sum stays below
+/// 2^s x max(c, 1) x I x M. With 64 bits, s = 62 - ceil(log2(max(c, 1) I M)). The relative error of
+/// a table entry is at most max over n of (n + a) / (2^s n^w). If that exceeds 1e-6, sums take 128
+/// bits: s = min(64, 126 - ceil(log2(max(c, 1) I M))), and with a weight or smoothing the second
+/// bound itself. Without weight and smoothing the entries are floor((2^s + floor(n / 2)) / n), else
 /// the real number rounded to the nearest integer.
 class score_table {
  public:
-  /// `features`: feature columns of the training set. Throws `usage_error` for options that make
-  /// no sense, for more itemsets than itemsets_a_document counts, and for a support weight whose
-  /// terms do not fit even 128 bits.
+  /// `features`: feature columns of the training set. Throws `usage_error` for invalid options, for
+  /// a number of itemsets that does not fit 64 bits, and for a support weight whose terms do not
+  /// fit 128 bits.
   score_table(rules::vertical_index const& index, std::size_t features,
               scoring_options const& options, bool wide_sums = false);
 
-  /// Whether the sums take 128 bits; then `wide()` holds the tables, else `narrow()`.
+  /// Whether sums take 128 bits: then `wide()` holds the tables, else `narrow()`.
   bool is_wide() const noexcept { return is_wide_; }
   score_view<std::uint64_t> narrow() const;
   score_view<wide_sum> wide() const;
@@ -44,7 +44,7 @@ class score_table {
       return wide();
   }
 
-  /// s: the fixed point has this many bits after the point.
+  /// s: the number of bits after the binary point.
   int shift() const noexcept { return shift_; }
   /// The score of a document without a valid rule.
   double mean_label() const noexcept { return mean_label_; }

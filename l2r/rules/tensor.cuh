@@ -2,17 +2,16 @@
 
 #include "l2r/rules/cuda_engine.cuh"
 
-// The two forms of `tensor` (docs/modules/l2r.md): few documents are scored one by one, many
-// together, item by item.
+// The two forms of `tensor` (docs/reference/modules/l2r.md): one scores documents one by one, for
+// few documents; the other scores many together, item by item.
 namespace rulerank::inline v0::l2r {
 
-/// Scores any number of documents of any shape.
+/// The form for few documents; has no limits.
 std::unique_ptr<device_scorer> make_tensor_by_document(prepared_training const& training,
                                                        device_training const& on_device);
 
-/// The form for many documents, or null where it does not apply: rules of more than three items,
-/// more than 15 items of a feature or 16,384 in all, 128-bit sums, more training documents than
-/// 32 x 256.
+/// The form for many documents. Null if not supported: rules of more than three items, more than 15
+/// items per feature or 16,384 in all, 128-bit sums, or more than 32 x 256 training documents.
 std::unique_ptr<device_scorer> make_tensor_by_item(prepared_training const& training,
                                                    device_training const& on_device);
 

@@ -6,7 +6,7 @@ namespace rulerank::inline v0::l2r {
 
 namespace {
 
-/// Few documents one by one, many item by item.
+/// Scores few documents one by one, many item by item.
 class tensor final : public device_scorer {
  public:
   tensor(prepared_training const& training, device_training const& on_device)
@@ -20,7 +20,7 @@ class tensor final : public device_scorer {
   }
   void reserve(std::size_t documents) override {
     if (shares_features(documents)) by_item_->reserve(documents);
-    // The last batch of a call may be a small one.
+    // The last batch of a call may be small.
     by_document_->reserve(by_item_ == nullptr ? documents : std::min(documents, many_));
   }
   void score(document_view const& documents, double* scores, stream const& on) override {
@@ -41,7 +41,7 @@ class tensor final : public device_scorer {
 
   std::unique_ptr<device_scorer> by_document_;
   std::unique_ptr<device_scorer> by_item_;
-  std::size_t many_;  // documents from which on scoring them together is faster
+  std::size_t many_;  // from this many documents on, scoring them together is faster
 };
 
 }  // namespace

@@ -10,18 +10,18 @@
 #include <cub/block/block_reduce.cuh>
 #include <cub/block/block_scan.cuh>
 
-// `tensor` document by document (docs/modules/l2r.md, "tensor").
+// `tensor` document by document (docs/reference/modules/l2r.md, "tensor").
 //
-// A block scores one document, or a part of its itemsets; its bit rows lie in shared memory where
-// they fit. Triples {i, j, l}, i < j < l: for each j, tiles of 16 rows i are ANDed with row j as
-// they are read, and multiplied with the rows l, 8 at a time, on the tensor cores. Pairs {j, l} are
-// the same with tiles of 16 rows j and a row of ones. The products are the supports n; because
-// columns lie by label, highest first, adding the running count to w after each label gives w = sum
-// of r n_r. Itemsets of more than three items go through the same with the rows of their first
-// items ANDed into a row of their own.
+// A block scores one document, or part of its itemsets, with the document's bit rows in shared
+// memory if they fit. Triples {i, j, l}, i < j < l: for each j, tiles of 16 rows i are ANDed with
+// row j while they are read, and multiplied with 8 rows l at a time on the tensor cores. Pairs {j,
+// l} use tiles of 16 rows j and a row of ones. The products are the supports n. Columns are sorted
+// by label, highest first, so adding the running count to w after each label gives w = sum of r
+// n_r. For itemsets of more than three items, the rows of the first items are ANDed into one extra
+// row.
 //
-// The kernels have a source for each kind: plain sums, other sums of 64 bits, and sums of 128 bits.
-// One source for all would compile for minutes.
+// Each kind of kernel has its own source (plain sums, other 64-bit sums, 128-bit sums), because one
+// source for all would compile for minutes.
 namespace rulerank::inline v0::l2r::by_document {
 
 using bitmaps::add_bit_product;
@@ -32,7 +32,7 @@ using bitmaps::product_words;
 
 inline constexpr std::uint32_t threads = 256;
 inline constexpr std::uint32_t warps = threads / 32;
-/// Rows that follow a document's own: eight empty ones, and one of ones.
+/// Rows after a document's own: eight empty ones, and one of ones.
 inline constexpr std::uint32_t more_rows = product_rows_b + 1;
 
 template <class Sum>
@@ -40,17 +40,17 @@ struct arguments {
   document_view documents;
   row_view rows;
   score_view<Sum> table;
-  score_sums<Sum> const* singles;  ///< [items] what an itemset of one item adds
+  score_sums<Sum> const* singles;  ///< [items] the contribution of each itemset of one item
   double mean_label;
   std::uint32_t max_items;  ///< rule size - 1
   std::uint32_t most_rows;  ///< rows of a document in shared memory, at most
   double* scores;
-  /// With several blocks a document: its sums so far, and how many blocks have added to them.
+  /// With several blocks per document: its sums so far, and the number of blocks that have added.
   unsigned long long* partial;  ///< [documents][2]
   std::uint32_t* arrived;       ///< [documents]
 };
 
-/// Where the rows of a document are read: in shared memory, chunk by chunk of 256 bits...
+/// Source of a document's rows: shared memory, in chunks of 256 bits...
 struct rows_in_shared {
   std::uint32_t const* words;
   std::uint32_t rows;
@@ -64,7 +64,7 @@ struct rows_in_shared {
   }
 };
 
-/// ... or, where they do not fit, in the matrix of the training set.
+/// ... or, if they do not fit, the matrix of the training set.
 struct rows_in_memory {
   row_view training;
   std::uint32_t const* row_of;  ///< the document's rows, in shared memory
@@ -87,7 +87,7 @@ template <class Sum, bool Plain>
 struct total {
   Sum num{};
   Sum den{};
-  std::uint32_t supported = 0;  ///< Plain: itemsets with n > 0, each adds the same to den
+  std::uint32_t supported = 0;  ///< Plain: itemsets with n > 0; each adds the same to den
 
   __device__ void add(score_sums<Sum> const& more) {
     num += more.num;
@@ -95,23 +95,23 @@ struct total {
   }
 };
 
-/// A document as a warp reads it. Its rows are 0 .. used - 1; eight empty ones follow.
+/// A warp's view of a document. Its rows are 0 .. used - 1; eight empty ones follow.
 template <class Sum, class Rows>
 struct document {
   Rows rows;
   row_view training;
   score_view<Sum> table;
-  Sum const* factor;          ///< table.factor, in shared memory where it fits
+  Sum const* factor;          ///< table.factor, in shared memory if it fits
   std::uint32_t const* step;  ///< training.step, in shared memory
   std::uint32_t used;
 };
 
-/// The 16 rows of a tile: rows g and g + 8 of this lane, both ANDed with a third.
+/// The 16 rows of a tile: rows g and g + 8 of this lane, both ANDed with a third row.
 template <class Rows>
 struct tile_rows {
   typename Rows::place row[2];
   typename Rows::place both;
-  std::uint32_t const* first;  ///< [chunks * 8] the AND of the items before, null: none
+  std::uint32_t const* first;  ///< [chunks * 8] the AND of the earlier items, null: none
 
   __device__ void load(Rows const& rows, std::uint32_t chunk, uint2 (&a)[2]) const {
     uint2 mask = rows.load(both, chunk);
@@ -122,8 +122,8 @@ struct tile_rows {
   }
 };
 
-/// Returns the sums of the itemsets of a tile with the rows l0 .. l0 + 7, and compares each class
-/// with the thresholds. n: their counts, 0 for those to be left out.
+/// The contribution of a tile's itemsets with the rows l0 .. l0 + 7, with each class compared with
+/// the thresholds. n: their supports, 0 to skip one.
 template <class Sum, class Rows>
 __device__ score_sums<Sum> classwise_sums(document<Sum, Rows> const& d, tile_rows<Rows> const& tile,
                                           std::uint32_t l0, std::uint32_t const (&n)[4]) {
@@ -149,7 +149,7 @@ __device__ score_sums<Sum> classwise_sums(document<Sum, Rows> const& d, tile_row
   return sums;
 }
 
-/// The same in a function of its own, for a loop that rarely needs it.
+/// Not inlined, for a loop that rarely needs it.
 template <class Sum, class Rows>
 __device__ __noinline__ score_sums<Sum> rare_classwise_sums(document<Sum, Rows> d,
                                                             tile_rows<Rows> tile, std::uint32_t l0,
@@ -158,10 +158,10 @@ __device__ __noinline__ score_sums<Sum> rare_classwise_sums(document<Sum, Rows> 
   return classwise_sums(d, tile, l0, counts);
 }
 
-/// Adds the itemsets of a tile with the rows l0 .. l0 + 8 Count - 1. As long as all their labels
-/// are valid, n and w determine what they add. Masked: only with rows l > after[h], for row g + 8 h
-/// of the tile.
-/// Long because n and w of all Count products stay in registers from the products to the sums.
+/// Adds the contribution of a tile's itemsets with the rows l0 .. l0 + 8 Count - 1, computed from n
+/// and w while all their labels are valid. Masked: only rows l > after[h], for row g + 8 h of the
+/// tile.
+/// Long because n and w of all Count products stay in registers until they are summed.
 template <int Count, bool Masked, bool Plain, class Sum, class Rows>
 __device__ __forceinline__ void add_folded(document<Sum, Rows> const& d,
                                            tile_rows<Rows> const& tile, std::uint32_t l0,
@@ -224,7 +224,7 @@ __device__ __forceinline__ void add_folded(document<Sum, Rows> const& d,
     }
 }
 
-/// The same by class, for thresholds that many labels fail.
+/// As add_folded, but by class, for thresholds that many labels fail.
 template <bool Masked, bool Plain, class Sum, class Rows>
 __device__ void add_by_class(document<Sum, Rows> const& d, tile_rows<Rows> const& tile,
                              std::uint32_t l0, std::uint32_t const (&after)[2],
@@ -245,7 +245,7 @@ __device__ void add_by_class(document<Sum, Rows> const& d, tile_rows<Rows> const
   if (__any_sync(~0U, (n[0] | n[1] | n[2] | n[3]) != 0)) sums.add(classwise_sums(d, tile, l0, n));
 }
 
-/// Adds the itemsets of a tile with the rows l0 .. used - 1.
+/// Adds the contribution of a tile's itemsets with the rows l0 .. used - 1.
 template <bool Masked, bool Plain, bool Classwise, class Sum, class Rows>
 __device__ void add_tile(document<Sum, Rows> const& d, tile_rows<Rows> const& tile,
                          std::uint32_t l0, std::uint32_t const (&after)[2],
@@ -254,7 +254,7 @@ __device__ void add_tile(document<Sum, Rows> const& d, tile_rows<Rows> const& ti
   if constexpr (Classwise) {
     for (; left > 0; --left, l0 += product_rows_b) add_by_class<Masked>(d, tile, l0, after, sums);
   } else {
-    constexpr std::uint32_t most = 6;  // what the registers hold
+    constexpr std::uint32_t most = 6;  // limit set by the registers
     for (std::uint32_t passes = (left + most - 1) / most; passes > 0; --passes) {
       std::uint32_t const count = (left + passes - 1) / passes;
       switch (count) {
@@ -283,7 +283,7 @@ __device__ void add_tile(document<Sum, Rows> const& d, tile_rows<Rows> const& ti
   }
 }
 
-/// Every itemset {j, l}, j < l: tiles of 16 rows j.
+/// Adds every itemset {j, l}, j < l, in tiles of 16 rows j.
 template <bool Plain, bool Classwise, class Sum, class Rows>
 __device__ void add_pairs(document<Sum, Rows> const& d, total<Sum, Plain>& sums) {
   std::uint32_t const g = threadIdx.x % 32 / 4;
@@ -298,14 +298,15 @@ __device__ void add_pairs(document<Sum, Rows> const& d, total<Sum, Plain>& sums)
   }
 }
 
-/// Every itemset {i, j, l}, base <= i < j < l, with the items of `first`: for each j, tiles of 16
-/// rows i, counted down from j - 1.
+/// Adds every itemset {i, j, l}, base <= i < j < l, joined with the items of `first`: for each j,
+/// tiles of 16 rows i, counted down from j - 1.
 template <bool Plain, bool Classwise, class Sum, class Rows>
 __device__ void add_triples(document<Sum, Rows> const& d, std::uint32_t const* first,
                             std::uint32_t base, total<Sum, Plain>& sums) {
   std::uint32_t const g = threadIdx.x % 32 / 4;
   std::uint32_t const stride = gridDim.y * warps;
-  std::uint32_t next = blockIdx.y * warps + threadIdx.x / 32;  // this warp's next tile, from this j
+  std::uint32_t next = blockIdx.y * warps + threadIdx.x / 32;  // this warp's next tile, counted
+                                                               // from this j
   for (std::uint32_t j = base + 1; j + 1 < d.used; ++j) {
     std::uint32_t const tiles = (j - base + product_rows_a - 1) / product_rows_a;
     for (; next < tiles; next += stride) {
@@ -323,9 +324,9 @@ __device__ void add_triples(document<Sum, Rows> const& d, std::uint32_t const* f
   }
 }
 
-/// Scores a document, or adds a part of its itemsets; see the head of this file.
-/// Long because all steps work on the same shared memory and registers: taken apart into functions,
-/// even inlined ones, it is compiled to another order of instructions and another stack.
+/// Scores a document, or adds part of its itemsets; see the top of this file.
+/// Long because all steps share registers and shared memory: split into functions, even inlined
+/// ones, it compiles to another instruction order and stack.
 template <class Sum, bool Plain, bool Classwise, bool Shared, bool FactorShared>
 __global__ __launch_bounds__(threads, 2) void tensor_kernel(arguments<Sum> const a) {
   using Rows = std::conditional_t<Shared, rows_in_shared, rows_in_memory>;
@@ -339,7 +340,7 @@ __global__ __launch_bounds__(threads, 2) void tensor_kernel(arguments<Sum> const
   std::uint32_t const doc = blockIdx.x;
   std::uint32_t const chunks = a.rows.chunks;
 
-  // Shared memory: rows, the row of first items, steps, row numbers, factors.
+  // Layout of shared memory: rows, the row of first items, steps, row numbers, factors.
   auto* const words = reinterpret_cast<std::uint32_t*>(shared);
   std::uint32_t* const first = words + (Shared ? a.most_rows * chunks * product_words : 0);
   std::uint32_t* const step = first + (a.max_items > 3 ? chunks * product_words : 0);
@@ -347,7 +348,7 @@ __global__ __launch_bounds__(threads, 2) void tensor_kernel(arguments<Sum> const
   auto* const factor = reinterpret_cast<Sum*>(row_of + (a.most_rows + 3) / 4 * 4);
 
   total<Sum, Plain> sums;
-  // The rows in the order of the features, so that all blocks of a document see the same pairs.
+  // Rows in feature order, so that all blocks of a document see the same pairs.
   std::uint32_t used = 0;
   for (std::uint32_t begin = 0; begin < a.documents.features; begin += threads) {
     std::uint32_t const f = begin + threadIdx.x;
@@ -395,7 +396,7 @@ __global__ __launch_bounds__(threads, 2) void tensor_kernel(arguments<Sum> const
   if (a.max_items > 1) add_pairs<Plain, Classwise>(d, sums);
   if (a.max_items > 2) add_triples<Plain, Classwise>(d, nullptr, 0, sums);
   if (a.max_items > 3) {
-    // First items x_1 < ... < x_q before a triple, q = 1 .. max_items - 3.
+    // The first items x_1 < ... < x_q before a triple, q = 1 .. max_items - 3.
     constexpr std::uint32_t deepest = 61;
     std::uint32_t chosen[deepest];
     for (std::uint32_t q = 1; q + 3 <= a.max_items && q + 3 <= used; ++q) {
@@ -409,7 +410,7 @@ __global__ __launch_bounds__(threads, 2) void tensor_kernel(arguments<Sum> const
         }
         __syncthreads();
         add_triples<Plain, Classwise>(d, first, chosen[q - 1] + 1, sums);
-        std::uint32_t k = q;  // the next combination that leaves three rows
+        std::uint32_t k = q;  // find the next combination that leaves three rows
         while (k > 0 && chosen[k - 1] + 1 + (q - k) + 3 > used - 1) --k;
         if (k == 0) break;
         ++chosen[k - 1];
@@ -443,7 +444,7 @@ __global__ __launch_bounds__(threads, 2) void tensor_kernel(arguments<Sum> const
 template <class Sum>
 using kernel_pointer = void (*)(arguments<Sum>);
 
-/// The kernel without support weights and smoothing, of sums of 64 bits.
+/// The kernel for 64-bit sums without support weights and smoothing.
 kernel_pointer<std::uint64_t> plain_kernel(bool rows_fit, bool factors_fit);
 
 template <class Sum, bool Plain>
@@ -472,7 +473,8 @@ class tensor_scorer final : public device_scorer {
     check_cuda(
         cudaDeviceGetAttribute(&shared_memory, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
     check_cuda(cudaDeviceGetAttribute(&multiprocessors_, cudaDevAttrMultiProcessorCount, device));
-    auto const largest = static_cast<std::size_t>(shared_memory) - 4096;  // of its own variables
+    auto const largest = static_cast<std::size_t>(shared_memory) - 4096;  // reserved for its own
+                                                                          // variables
     row_view const& rows = on_device.rows();
     arguments_.rows = rows;
     arguments_.table = table_.view();
@@ -484,11 +486,11 @@ class tensor_scorer final : public device_scorer {
     shared_ = round_up(rows.chunks, 4) * 4 + round_up(max_rows_, 4) * 4 +
               (arguments_.max_items > 3 ? row_bytes : 0);
     if (shared_ > largest)
-      throw device_error("a row of the training set does not fit the device's shared memory");
+      throw device_error("a row of the training set exceeds the device's shared memory");
     bool const rows_fit = shared_ + max_rows_ * row_bytes <= largest;
     if (rows_fit) shared_ += max_rows_ * row_bytes;
-    // Two blocks run side by side on a multiprocessor where both fit: one computes while the other
-    // waits for memory.
+    // If both fit, two blocks run on a multiprocessor: one computes while the other waits for
+    // memory.
     std::size_t const factors = host.size * sizeof(Sum);
     bool const factors_fit =
         shared_ + factors <= (shared_ > largest / 2 ? largest : largest / 2 - 4096);
@@ -515,7 +517,7 @@ class tensor_scorer final : public device_scorer {
     a.scores = scores;
     a.partial = partial_.data();
     a.arrived = arrived_.data();
-    // Few documents are cut into parts, so that every multiprocessor has several blocks.
+    // Splits documents into parts if they are few, so that every multiprocessor has several blocks.
     std::uint32_t parts = 1;
     auto const wanted = static_cast<std::uint32_t>(4 * multiprocessors_);
     if (sizeof(Sum) == sizeof(std::uint64_t) && documents.documents < wanted)
@@ -546,7 +548,7 @@ class tensor_scorer final : public device_scorer {
   kernel_pointer<Sum> kernel_ = nullptr;
 };
 
-/// Scores with sums of 128 bits.
+/// A scorer with 128-bit sums.
 std::unique_ptr<device_scorer> make_wide_scorer(prepared_training const& training,
                                                 device_training const& on_device);
 

@@ -6,32 +6,32 @@
 #include <algorithm>
 #include <vector>
 
-// `tensor` for many documents (docs/modules/l2r.md, "tensor").
+// `tensor` for many documents (docs/reference/modules/l2r.md, "tensor").
 //
-// Documents that hold the same items x and y need the same numbers: what {x, y, z} adds to a score,
-// for every item z. So a block takes an item x of feature f and a run of the documents that hold
+// Documents with the same items x and y need the same numbers: the contribution of {x, y, z} for
+// every item z. Hence a block handles an item x of feature f and a run of the documents that hold
 // it. For each later feature g it multiplies the rows x AND y, for all y of g, with the rows of
-// some later features on the tensor cores; turns the counts into what they add, a table in shared
-// memory (tensor_items_table.cuh); and then each document adds its entries of the table. An entry
-// is found by the document's bins: [y][feature][bin]. While one table is read, the next is made.
-// The bins lie in the order of the feature's items (tensor_items_order.cu), so that a warp's
-// documents are side by side. What {x, y} adds is in a table of all pairs.
+// some later features on the tensor cores. It turns the counts into contributions, stored as a
+// table in shared memory (tensor_items_table.cuh): [y][feature][bin]. Then each document adds the
+// entries of its bins. While one table is read, the next is computed. Bins are stored in the order
+// of the feature's items (tensor_items_order.cu), so that a warp's documents are contiguous. The
+// contribution of {x, y} comes from a table of all pairs.
 namespace rulerank::inline v0::l2r {
 
 namespace by_item {
 
 namespace {
 
-/// Documents of a thread, whose sums it keeps: the more, the fewer tables are made. Where items
-/// have many documents, so has a block.
+/// Documents per thread, with their sums in registers: more documents share each table. Blocks have
+/// many_threads threads if items have many documents.
 constexpr std::uint32_t per_thread = 8;
 constexpr std::uint32_t few_threads = 512;
 constexpr std::uint32_t many_threads = 1024;
 constexpr std::uint32_t most_chunks = 32;
-/// Items of which all pairs are kept: 4 GiB.
+/// Limit on items, because a table holds all pairs: 4 GiB.
 constexpr std::uint32_t most_items = 1 << 14;
 
-/// What all pairs of items of different features add; a block an item x, a warp an item y.
+/// The contribution of every pair of items of different features; a block per item x, a warp per y.
 __global__ void pairs_kernel(row_view const rows, score_view<std::uint64_t> const table,
                              std::uint32_t const* item_begin, std::uint32_t features, sums* pairs,
                              std::uint8_t* deep) {
@@ -63,13 +63,13 @@ __global__ void pairs_kernel(row_view const rows, score_view<std::uint64_t> cons
     }
 }
 
-/// Eight slots, each turned by y.
+/// Eight slots, each rotated by y.
 __device__ inline std::uint32_t turned(std::uint32_t eight, std::uint32_t y) {
   std::uint32_t const by = y * 0x11111111U;
   return ((eight & 0x77777777U) + (by & 0x77777777U)) ^ ((eight ^ by) & 0x88888888U);
 }
 
-/// A document's slots, the i-th that are read together; nothing behind the last.
+/// The i-th group of a document's slots that are read together; empty after the last.
 __device__ inline slot_words load_slots(arguments const& a, slot_words const* slots_of,
                                         std::uint32_t i) {
   if (i >= a.loads) return {};
@@ -77,7 +77,7 @@ __device__ inline slot_words load_slots(arguments const& a, slot_words const* sl
   return {{two.x, two.y}};
 }
 
-/// A document adds its entries of a table: y is its item of g, `slots_of` where its slots begin.
+/// Adds a document's entries of a table. y: its item of g; `slots_of`: the start of its slots.
 __device__ void add_packed(arguments const& a, slot_words const* slots_of, table_step const& at,
                            std::uint32_t y, void const* made, sums& total) {
   auto const* const table = static_cast<std::uint64_t const*>(made) + y * (packed_group * slots);
@@ -116,9 +116,9 @@ __device__ void add_full(arguments const& a, slot_words const* slots_of, table_s
   }
 }
 
-/// A block does a part of the later features for a work item. The parts of a work item run side by
-/// side, since they read the same slots.
-/// Long because the sums of a thread's documents stay in registers from the first step to the last.
+/// A block handles part of the later features for a work item. The parts of a work item run at the
+/// same time, because they read the same slots.
+/// Long because the sums of a thread's documents stay in registers throughout.
 template <std::uint32_t threads>
 __global__ __launch_bounds__(threads, 1) void items_kernel(__grid_constant__ arguments const a) {
   extern __shared__ uint4 shared[];
@@ -127,7 +127,7 @@ __global__ __launch_bounds__(threads, 1) void items_kernel(__grid_constant__ arg
   if (own.size == 0) return;
   std::uint32_t const x = own.item;
   std::uint32_t const f = own.feature;
-  // A thread has the documents threadIdx.x, threadIdx.x + threads, ... of its block's.
+  // A thread handles the documents threadIdx.x, threadIdx.x + threads, ... of its block.
   std::uint32_t const first = own.begin + threadIdx.x;  // in f's order
   slot_words const* const slots_of = a.slots_of + std::size_t{f} * a.loads * a.documents + first;
   sums total[per_thread];
@@ -224,7 +224,7 @@ class tensor_by_item final : public device_scorer {
     stride_ = static_cast<std::uint32_t>(round_up(features, 32) / 8);
     arguments_.loads =
         static_cast<std::uint32_t>(round_up(features, slot_words::count) / slot_words::count);
-    // The largest entry is that of a single document with the largest label.
+    // The largest entry comes from a single training document with the largest label.
     std::uint64_t const largest =
         host.factor[1] * static_cast<std::uint64_t>(std::max(host.labels[0], 1));
     arguments_.packs = training.options.support_weight == 0 && training.options.smoothing == 0 &&
@@ -274,8 +274,7 @@ class tensor_by_item final : public device_scorer {
     a.totals = reinterpret_cast<unsigned long long*>(to);
     auto const n = documents.documents;
     check_cuda(cudaMemsetAsync(to, 0, n * sizeof(sums), on.get()));
-    std::size_t const holders =
-        std::size_t{n} * a.features / a.rows.items;  // of an item, on average
+    std::size_t const holders = std::size_t{n} * a.features / a.rows.items;  // per item, on average
     std::uint32_t const threads =
         holders > 2 * per_thread * few_threads ? many_threads : few_threads;
     std::uint32_t const largest = per_thread * threads;
@@ -303,11 +302,11 @@ class tensor_by_item final : public device_scorer {
   }
 
  private:
-  /// Few work items are cut into more parts of the later features.
+  /// With fewer work items, each is split into more parts of the later features.
   static constexpr std::uint32_t enough_blocks = 2048;
   static constexpr std::uint32_t most_parts = 8;
 
-  /// Work items of the part, at most: of every item one that is not full, and the full ones.
+  /// Upper bound on the part's work items: the full ones, and one that is not full per item.
   std::uint32_t most_work_items(std::uint32_t documents, feature_slice const& part,
                                 std::uint32_t largest) const {
     std::uint32_t work_items = 0;
@@ -321,11 +320,11 @@ class tensor_by_item final : public device_scorer {
   device_buffer<std::uint8_t> deep_;
   device_buffer<std::uint32_t> item_begin_;
   double mean_label_;
-  std::vector<std::uint32_t> bins_;  // of each feature
+  std::vector<std::uint32_t> bins_;  // [features]
   std::uint32_t most_bins_ = 0;
   std::size_t shared_ = 0;
   arguments arguments_{};
-  std::uint32_t stride_ = 0;  // words of a document in slots_
+  std::uint32_t stride_ = 0;  // words per document in slots_
   device_buffer<std::uint32_t> slots_, order_, slot_begin_;
   device_buffer<slot_words> ordered_slots_;
   device_buffer<work_item> work_;
@@ -345,7 +344,7 @@ std::unique_ptr<device_scorer> make_tensor_by_item(prepared_training const& trai
       training.table.max_itemset_size() > 3 || on_device.rows().chunks > by_item::most_chunks ||
       on_device.rows().items > by_item::most_items)
     return nullptr;
-  // A small device goes without: documents one by one need less.
+  // A device with little shared memory uses the other form, which needs less.
   std::size_t shared = by_item::layout::bytes(most_bins, on_device.rows().chunks);
   for (auto const kernel :
        {by_item::items_kernel<by_item::few_threads>, by_item::items_kernel<by_item::many_threads>})

@@ -2,14 +2,14 @@
 
 #include <cub/block/block_scan.cuh>
 
-// Orders the documents of a batch for `tensor` by item: for each feature by their item of it, so
-// that the documents of an item lie side by side.
+// Orders a batch's documents for `tensor` by item: for each feature by their item, so that the
+// documents of an item are contiguous.
 namespace rulerank::inline v0::l2r::by_item {
 
 namespace {
 
-/// Writes each document's slots, features together, from codes that lie feature by feature: eight
-/// slots a word, `stride` words a document. A block takes 32 features of 32 documents.
+/// Transposes codes [features][documents] to slots [documents][features], eight slots per word,
+/// `stride` words per document. A block handles 32 features of 32 documents.
 __global__ void transpose_kernel(document_view const from, std::uint32_t const* item_begin,
                                  std::uint32_t* slots_of, std::uint32_t stride) {
   __shared__ std::uint8_t tile[32][33];
@@ -36,8 +36,8 @@ __global__ void transpose_kernel(document_view const from, std::uint32_t const* 
   slots_of[std::size_t{d} * stride + f0 / 8 + w] = word;
 }
 
-/// The rank of this lane's slot among the equal ones before it, counted in `counts`; all lanes of
-/// the warp take part.
+/// The rank of this lane's slot among equal ones before it; counts it in `counts`. Call from all
+/// lanes of the warp.
 __device__ std::uint32_t take_rank(std::uint32_t slot, std::uint32_t* counts) {
   std::uint32_t const lane = threadIdx.x % 32;
   std::uint32_t const peers = __match_any_sync(~0U, slot);
@@ -48,7 +48,7 @@ __device__ std::uint32_t take_rank(std::uint32_t slot, std::uint32_t* counts) {
   return base + static_cast<std::uint32_t>(__popc(peers & ((1U << lane) - 1)));
 }
 
-/// counts[0 .. slots - 1] become the sums before them, by one warp.
+/// begin[] = exclusive prefix sums of counts[0 .. slots - 1], by one warp.
 __device__ void scan_slots(std::uint32_t const* counts, std::uint32_t* begin) {
   std::uint32_t const lane = threadIdx.x;
   if (lane >= 32) return;
@@ -61,7 +61,7 @@ __device__ void scan_slots(std::uint32_t const* counts, std::uint32_t* begin) {
   if (lane == 0) begin[0] = 0;
 }
 
-/// Documents by slot, one block a feature of the part.
+/// Sorts documents by slot, one block per feature of the part.
 __global__ __launch_bounds__(1024) void order_kernel(document_view const from,
                                                      std::uint32_t const* item_begin,
                                                      feature_slice const part, std::uint32_t* order,
@@ -94,9 +94,9 @@ __global__ __launch_bounds__(1024) void order_kernel(document_view const from,
   }
 }
 
-/// For each feature of the part, the slots of the documents in its order: what blocks read again
-/// and again lies side by side. `from`: [documents][stride]. The slots before the feature are not
-/// read, nor written.
+/// For each feature of the part, gathers the documents' slots in the feature's order, because
+/// blocks read them repeatedly. `from`: [documents][stride]. Slots before the feature are neither
+/// read nor written.
 __global__ void gather_kernel(std::uint32_t const* order, std::uint32_t const* slot_begin,
                               feature_slice const part, std::uint32_t const* from,
                               std::uint32_t stride, std::uint32_t documents, std::uint32_t loads,
@@ -111,8 +111,8 @@ __global__ void gather_kernel(std::uint32_t const* order, std::uint32_t const* s
     to[(std::size_t{f} * loads + i) * documents + p] = mine[i];
 }
 
-/// Cuts the documents of each item of the part into even runs of at most `largest`; the rest of the
-/// `count` work items are empty. One block.
+/// Splits the documents of each of the part's items into even runs of at most `largest`; the
+/// remaining ones of the `count` work items are empty. One block.
 __global__ __launch_bounds__(1024) void work_items_kernel(
     std::uint32_t const* item_begin, std::uint32_t const* slot_begin, std::uint32_t features,
     feature_slice const part, std::uint32_t largest, std::uint32_t count, work_item* work) {

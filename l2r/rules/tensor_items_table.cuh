@@ -4,13 +4,13 @@
 
 #include <cstdint>
 
-// The tables of `tensor` by item: what {x, y, z} adds for an item x, all items y of a feature g,
-// and all items z of some later features, made in a block's shared memory on the tensor cores.
+// The tables of `tensor` by item: the contribution of {x, y, z} for an item x, all items y of a
+// feature g, and all items z of some later features. Computed in shared memory on the tensor cores.
 //
-// While all labels of an itemset are valid it adds factor[n] w to num and the same unit to den, and
-// 32 such entries fit a sum of 64 bits: the lower bits for num, the upper ones count for den. Where
-// a label may fail, for {x, y} held by more documents than `folded_up_to`, and with weights or
-// smoothing, an entry is the two numbers.
+// If all labels of an itemset are valid, it adds factor[n] w to num and the same unit to den. Then
+// an entry is packed into 64 bits: the lower bits for num, the upper bits count for den. A sum of
+// 32 packed entries does not overflow. If a label may be invalid (for {x, y} held by more than
+// `folded_up_to` documents) and with weights or smoothing, an entry is the two numbers.
 namespace rulerank::inline v0::l2r::by_item {
 
 using bitmaps::add_bit_product;
@@ -19,10 +19,11 @@ using bitmaps::product_rows_b;
 using bitmaps::product_word;
 using bitmaps::product_words;
 
-/// Later features whose table is in shared memory at a time: packed entries, and pairs of sums.
+/// The number of later features with tables in shared memory at a time: packed, and as pairs of
+/// sums.
 inline constexpr std::uint32_t packed_group = 32;
 inline constexpr std::uint32_t full_group = 16;
-/// Bits of a packed entry for num; above them is the count.
+/// Bits of a packed entry for num; the higher bits hold the count.
 inline constexpr int num_bits = 58;
 static_assert(full_group % slot_words::count == 0 && packed_group % slot_words::count == 0);
 static_assert(packed_group * sizeof(std::uint64_t) == full_group * sizeof(sums));
@@ -31,28 +32,28 @@ inline constexpr std::uint32_t bytes_of_y = packed_group * slots * sizeof(std::u
 struct arguments {
   row_view rows;
   score_view<std::uint64_t> table;
-  sums const* singles;              ///< [items] what an itemset of one item adds
+  sums const* singles;              ///< [items] the contribution of each itemset of one item
   sums const* pairs;                ///< [items][items] and of two
-  std::uint8_t const* deep;         ///< [items][features] whether a label may fail, see above
+  std::uint8_t const* deep;         ///< [items][features] whether a label may be invalid, see above
   std::uint32_t const* item_begin;  ///< [features + 1]
   std::uint32_t features;
   std::uint32_t max_items;  ///< 1, 2 or 3
   std::uint32_t documents;
   slot_words const* slots_of;  ///< [features][loads][documents] in `order`
-  std::uint32_t loads;         ///< of a document's slots
+  std::uint32_t loads;         ///< slot_words per document
   bool packs;                  ///< entries may be packed
-  std::uint32_t const* order;  ///< [features][documents] by slot
-  std::uint32_t most_bins;     ///< items of a feature
+  std::uint32_t const* order;  ///< [features][documents] sorted by slot
+  std::uint32_t most_bins;     ///< maximum number of items of a feature
   unsigned long long* totals;  ///< [documents][2] num, den
   work_item const* work;       ///< [blocks / parts]
-  std::uint32_t parts;         ///< of the later features g, that blocks share out
+  std::uint32_t parts;         ///< of the later features g; each block handles one
 };
 
-/// A block's shared memory: two tables, one read while the other is made, and the rows of two
+/// A block's shared memory: two tables, one read while the other is computed, and the rows of two
 /// features g.
 struct layout {
   unsigned char* tables;  ///< [2][bins of g][bytes_of_y]
-  std::uint32_t* rows;    ///< [2][chunks][16][8] x AND y
+  std::uint32_t* rows;    ///< [2][chunks][16][8] the rows x AND y
   std::uint32_t most_bins;
   std::uint32_t chunks;
 
@@ -73,11 +74,11 @@ struct layout {
   }
 };
 
-/// One table that a block makes: for the items of feature g, and the later features from v on.
+/// One table of a block: for the items of feature g and the later features from v on.
 struct table_step {
   std::uint32_t g;
   std::uint32_t v;
-  std::uint32_t ordinal;  ///< of g among the block's
+  std::uint32_t ordinal;  ///< of g among the block's features
   bool deep;
 };
 
@@ -90,14 +91,14 @@ __device__ inline table_step first_of(arguments const& a, std::uint32_t x, std::
           .deep = deep};
 }
 
-/// The step after; g + 1 >= features when there is none.
+/// The next step; g + 1 >= features after the last.
 __device__ inline table_step after(arguments const& a, std::uint32_t x, table_step const& now) {
   std::uint32_t const v = now.v + (now.deep ? full_group : packed_group);
   if (v < a.features) return {.g = now.g, .v = v, .ordinal = now.ordinal, .deep = now.deep};
   return first_of(a, x, now.g + a.parts, now.ordinal + 1);
 }
 
-/// The rows x AND y of feature g's items.
+/// Computes the rows x AND y for feature g's items y.
 template <std::uint32_t threads>
 __device__ void make_rows(arguments const& a, std::uint32_t* to, std::uint32_t x, std::uint32_t g) {
   std::uint32_t const first = a.item_begin[g];
@@ -111,10 +112,10 @@ __device__ void make_rows(arguments const& a, std::uint32_t* to, std::uint32_t x
   }
 }
 
-/// The rows {x, y} times a feature's slots: its 16 slots are two tiles of columns.
+/// The product of rows {x, y} with a feature's slots: 16 slots are two tiles of columns.
 struct product {
   std::uint32_t const* rows_a;     ///< this lane's words of the first chunk
-  std::uint32_t const* rows_b[2];  ///< the same of the feature's items, or of the empty row
+  std::uint32_t const* rows_b[2];  ///< likewise for the feature's items, or the empty row
   std::size_t stride_b;
 
   __device__ product(arguments const& a, std::uint32_t const* rows, std::uint32_t h) {
@@ -139,9 +140,9 @@ struct product {
   }
 };
 
-/// This lane's entries of a table, of feature k: slots 8 half + 2 t + (e & 1) of items
-/// y = g + 8 (e >> 1). The slots of y are turned by y, so that documents of one bin z and different
-/// y do not meet in one bank.
+/// This lane's entries of a table for feature k: slots 8 half + 2 t + (e & 1) of the items y = g +
+/// 8 (e >> 1). Slots are rotated by y, so that documents with equal z and different y use different
+/// banks.
 template <class Entry, std::uint32_t Group>
 struct entries {
   Entry* table;
@@ -154,7 +155,7 @@ struct entries {
     std::uint32_t const slot = half * product_rows_b + threadIdx.x % 4 * 2 + (e & 1);
     return table[(item(e) * Group + k) * slots + (slot + item(e)) % slots];
   }
-  /// A feature that is not there adds nothing.
+  /// Zeros, for a missing feature.
   __device__ void clear() const {
     for (int half = 0; half < 2; ++half)
       for (int e = 0; e < 4; ++e)
@@ -162,7 +163,7 @@ struct entries {
   }
 };
 
-/// What {x, y, z} adds, for the items y of a feature and z of the features v .. after g, packed.
+/// Packed contributions of {x, y, z}, for the items y of feature g and z of the features v .. .
 template <std::uint32_t threads>
 __device__ void make_packed_table(arguments const& a, layout const& s, table_step const& at,
                                   void* table) {
@@ -170,7 +171,7 @@ __device__ void make_packed_table(arguments const& a, layout const& s, table_ste
     std::uint32_t const h = at.v + k;
     entries<std::uint64_t, packed_group> const to{static_cast<std::uint64_t*>(table), k,
                                                   a.item_begin[at.g + 1] - a.item_begin[at.g]};
-    if (h >= a.loads * slot_words::count) break;  // is not read
+    if (h >= a.loads * slot_words::count) break;  // never read
     if (h <= at.g || h >= a.features) {
       to.clear();
       continue;
@@ -199,7 +200,7 @@ __device__ void make_packed_table(arguments const& a, layout const& s, table_ste
   }
 }
 
-/// The same as pairs of sums, each label held against the thresholds.
+/// As make_packed_table, but with pairs of sums, each label compared with the thresholds.
 template <std::uint32_t threads>
 __device__ __noinline__ void make_full_table(arguments const& a, layout const s,
                                              table_step const at, void* table) {
@@ -207,7 +208,7 @@ __device__ __noinline__ void make_full_table(arguments const& a, layout const s,
     std::uint32_t const h = at.v + k;
     entries<sums, full_group> const to{static_cast<sums*>(table), k,
                                        a.item_begin[at.g + 1] - a.item_begin[at.g]};
-    if (h >= a.loads * slot_words::count) break;  // is not read
+    if (h >= a.loads * slot_words::count) break;  // never read
     if (h <= at.g || h >= a.features) {
       to.clear();
       continue;

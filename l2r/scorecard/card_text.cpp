@@ -13,7 +13,7 @@
 
 #include <fmt/format.h>
 
-// A card as text that people edit.
+// The text form of a card, for editing.
 namespace rulerank::inline v0::l2r {
 
 namespace {
@@ -25,7 +25,7 @@ constexpr named_values<card_direction, 4> direction_words{{{"either", card_direc
 constexpr int most_given_points = 10000;
 constexpr std::string_view blanks = " \t";
 
-/// A word of a line, and its column from 1.
+/// A word of a line and its column, from 1.
 struct line_word {
   std::string_view text;
   std::size_t column = 0;
@@ -50,7 +50,7 @@ class card_reader {
       else
         read_bin(first);
     }
-    if (features_.empty()) throw error({name_, 1, 1}, "no features, expected one a line");
+    if (features_.empty()) throw error({name_, 1, 1}, "found no features, expected one on a line");
     end_feature();
     return std::move(features_);
   }
@@ -83,7 +83,7 @@ class card_reader {
     if (feature.text.empty()) fail(feature.column, "found no feature, expected a number or a name");
     std::uint32_t const number = number_of(feature);
     if (std::ranges::find(features_, number, &card_feature::feature) != features_.end())
-      fail(feature.column, fmt::format("{} is here twice, expected each feature once",
+      fail(feature.column, fmt::format("found {} twice, expected each feature once",
                                        datasets::feature_text(number, names_)));
     features_.push_back({.feature = number, .direction = direction, .line = number_});
     before_.reset();
@@ -117,12 +117,12 @@ class card_reader {
            fmt::format("found {}, expected rising, falling, free or either", quoted(least.text)));
     card_feature& feature = features_.back();
     if (has_missing_)
-      fail(least.column, "found a bin behind that of missing values, expected another feature");
+      fail(least.column, "found a bin after the bin of missing values, expected the next feature");
     read_least(feature, least);
     line_word const points = word_from(word_end(least));
     feature.points.push_back(read_points(points));
     if (line_word const more = word_from(word_end(points)); !more.text.empty())
-      fail(more.column, fmt::format("found {} behind the points, expected the end of the line",
+      fail(more.column, fmt::format("found {} after the points, expected the end of the line",
                                     quoted(more.text)));
     if (feature.points.back() && !has_missing_) expect_direction(feature, points.column);
   }
@@ -152,9 +152,9 @@ class card_reader {
   std::optional<int> read_points(line_word const& word) const {
     if (word.text == "?") return {};
     if (word.text.empty())
-      fail(word.column, fmt::format("found no points of the bin, expected whole points from 0 to "
-                                    "{}, or ?",
-                                    most_given_points));
+      fail(word.column,
+           fmt::format("found no points of this bin, expected whole points from 0 to {}, or ?",
+                       most_given_points));
     int points = -1;
     char const* const end = word.text.data() + word.text.size();
     auto const [stop, status] = std::from_chars(word.text.data(), end, points);
@@ -169,39 +169,41 @@ class card_reader {
     int const before = std::exchange(before_, points).value_or(points);
     if (points == before || feature.direction == card_direction::free) return;
     card_direction const found = points > before ? card_direction::rising : card_direction::falling;
-    // The first two points that differ say what either is.
+    // The first two different points determine the direction.
     if (feature.direction == card_direction::either) feature.direction = found;
     if (feature.direction != found)
-      fail(column, fmt::format("found {} points after {} in a feature that is {}, expected {}, or "
-                               "free as its direction",
-                               points, before, name_of(feature.direction),
-                               found == card_direction::rising ? "no more" : "no fewer"));
+      fail(column,
+           fmt::format("found {} points after {} in a feature that is {}, expected {}, or the "
+                       "direction free",
+                       points, before, name_of(feature.direction),
+                       found == card_direction::rising ? "at most as many" : "at least as many"));
   }
 
   void end_feature() const {
     if (features_.empty() || !has_least_ || !features_.back().cuts.empty()) return;
-    throw error({name_, features_.back().line, 1},
-                "found one bin, expected two, or none for those of the training documents");
+    throw error(
+        {name_, features_.back().line, 1},
+        "found one bin, expected two or more, or none to use the bins of the training documents");
   }
 
-  std::string_view text_, line_;  // what is left, and the line read last
-  std::size_t number_ = 0;        // of the line
+  std::string_view text_, line_;  // the unread text, and the last line read
+  std::size_t number_ = 0;        // of the last line
   std::string const& name_;
   datasets::feature_names const& names_;
   bool with_bins_;
   std::vector<card_feature> features_;
-  std::optional<int> before_;  // the last points that the feature was given
+  std::optional<int> before_;  // the feature's last given points
   bool has_least_ = false, has_missing_ = false;
 };
 
-/// The direction of the points of bins of values.
+/// The direction of the points over a feature's bins of values.
 card_direction direction_in(std::span<std::int64_t const> points) {
   if (std::ranges::is_sorted(points)) return card_direction::rising;
   return std::ranges::is_sorted(points, std::greater<>()) ? card_direction::falling
                                                           : card_direction::free;
 }
 
-/// The options that read values as a card does, where they are not the defaults.
+/// The options that determine how a card reads values, if not the defaults.
 std::string reading_options(datasets::discretizer_options const& options) {
   datasets::discretizer_options const usual;
   std::string text;

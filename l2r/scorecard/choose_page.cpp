@@ -9,25 +9,25 @@
 #include <numeric>
 #include <utility>
 
-// Which card fits on the page, by cross-fitting.
+// Chooses the card on one page by cross-fitting.
 namespace rulerank::inline v0::l2r {
 
 namespace {
 
 constexpr std::array<double, 6> page_smoothnesses{3, 1, 0.3, 0.1, 0.03, 0.01};
-constexpr std::size_t usual_smoothness = 3;  // of these
+constexpr std::size_t usual_smoothness = 3;  // index into the grid above
 
-// Which of two cards is better is mostly chance: differences are compared with their standard
-// errors. Where labels are few, a smaller card that seems as good mostly is not: it has to be
-// proven to be behind the largest by no more than this share of its quality.
+// Differences between cards are mostly noise, so they are compared with their standard errors. With
+// few labels a smaller card often seems equally good by chance: it must be shown to be at most this
+// share of quality below the largest.
 constexpr double errors_of_doubt = 2;
 constexpr double share_behind_largest = 0.005;
 constexpr std::array<std::size_t, 4> page_sizes{3, 5, 8, 10};
 
-/// Pairs need documents to compare: labelled ones a query, on average.
+/// Mean number of labelled documents per query from which on pairs are used.
 constexpr double documents_for_pairs = 10;
 
-/// The loss that suits the labels at hand.
+/// The loss that suits the labels.
 card_loss loss_for(std::span<datasets::query_group const> queries,
                    datasets::binned_dataset const& training) {
   std::size_t compared = 0, with_pairs = 0;
@@ -56,9 +56,9 @@ std::vector<double> totals_of(datasets::binned_dataset const& items,
   return total;
 }
 
-/// The quality of a card for each query that can tell cards apart.
-std::vector<double> qualities(context const& ctx, query_part const& left_out, page_card const& page,
-                              card_loss loss, double mean) {
+/// The quality of a card for each query that distinguishes cards.
+std::vector<double> qualities(context const& ctx, query_subset const& left_out,
+                              page_card const& page, card_loss loss, double mean) {
   std::vector<double> total = totals_of(left_out.items, page.points);
   std::vector<double> found;
   if (loss == card_loss::point) {
@@ -84,7 +84,7 @@ bool is_worse(judged const& a, judged const& b) {
   return a.trial.quality < b.trial.quality;
 }
 
-/// Says of a trial how far it is behind another one.
+/// Sets a trial's difference to `best` and its standard error.
 void compare(judged& one, judged const& best) {
   auto const n = static_cast<double>(one.qualities.size());
   double sum = 0, squares = 0;
@@ -99,7 +99,7 @@ void compare(judged& one, judged const& best) {
             : 0;
 }
 
-/// The trial of one size, of each smoothness, whose card is taken.
+/// The trial to use for one size, among its smoothnesses.
 judged best_of_size(std::span<judged const> trials) {
   judged const& best = *std::ranges::max_element(trials, is_worse);
   judged usual = trials[usual_smoothness];
@@ -107,8 +107,7 @@ judged best_of_size(std::span<judged const> trials) {
   return usual.trial.behind > errors_of_doubt * usual.trial.error ? best : usual;
 }
 
-/// Judges cards of each size and each smoothness, size by size, on the folds that they were not
-/// fitted to.
+/// Judges cards of each size and smoothness on held-out folds.
 std::vector<judged> judge_cards(context const& ctx, std::span<datasets::query_group const> queries,
                                 datasets::binned_dataset const& training,
                                 datasets::discretizer const& cuts, scorecard_options options,
@@ -119,11 +118,11 @@ std::vector<judged> judge_cards(context const& ctx, std::span<datasets::query_gr
   for (std::size_t const size : sizes)
     for (double const smoothness : page_smoothnesses) all.push_back({{size, smoothness}, {}});
   context quiet = ctx;
-  quiet.progress = {};  // progress counts cards, not their steps
+  quiet.progress = {};  // progress counts cards, not steps
   std::uint64_t done = 0;
   for (std::size_t k = 0; k < folds; ++k) {
-    query_part const others = part_of_fold(queries, training, dealt, k, false);
-    query_part const left_out = part_of_fold(queries, training, dealt, k, true);
+    query_subset const others = subset_of_fold(queries, training, dealt, k, false);
+    query_subset const left_out = subset_of_fold(queries, training, dealt, k, true);
     double const mean = mean_label(others.items);
     for (std::size_t j = 0; j < page_smoothnesses.size(); ++j) {
       options.smoothness = page_smoothnesses[j];

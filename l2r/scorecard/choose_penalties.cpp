@@ -10,14 +10,14 @@
 #include <optional>
 #include <utility>
 
-// The penalties of a card, by cross-fitting.
+// Chooses the penalties of a card by cross-fitting.
 namespace rulerank::inline v0::l2r {
 
 namespace {
 
 constexpr std::array<double, 4> penalties{1e-4, 1e-3, 1e-2, 1e-1};
 constexpr std::array<double, 4> smoothnesses{0.01, 0.1, 1, 10};
-constexpr double gradient_to_judge_by = 1e-6;  // what it leaves of the loss is far below its noise
+constexpr double gradient_to_judge_by = 1e-6;  // the remaining error is far below the loss's noise
 constexpr std::size_t documents_a_fold_piece = 4096;
 
 /// The sum of (y - mean - s)^2, s the sum of the points of a document's items.
@@ -39,7 +39,7 @@ double squared_error(context const& ctx, datasets::binned_dataset const& of,
   return sum;
 }
 
-/// Whether one system takes less than steps do, by about how many products each has.
+/// Whether solving the linear system is faster than iterating, by estimated products.
 bool system_is_less(datasets::binned_dataset const& of) {
   auto const items = static_cast<double>(of.items());
   return items * items < 12 * static_cast<double>(of.documents * of.feature_count());
@@ -47,9 +47,9 @@ bool system_is_less(datasets::binned_dataset const& of) {
 
 using grid_values = std::array<std::array<double, smoothnesses.size()>, penalties.size()>;
 
-/// Adds what each pair of penalties loses on the documents left out. The largest come first, and
-/// each begins where a larger one ended.
-void judge_fold(context const& ctx, query_part const& others, query_part const& left_out,
+/// Adds each pair of penalties' held-out loss. Larger penalties come first, and each fit starts
+/// from the result of a larger one.
+void judge_fold(context const& ctx, query_subset const& others, query_subset const& left_out,
                 card_loss loss, grid_values& lost, std::function<void()> const& judged) {
   scorecard_options const options{loss, penalties.back(), smoothnesses.back()};
   points_objective to_fit(others.queries, others.items, options);
@@ -57,7 +57,7 @@ void judge_fold(context const& ctx, query_part const& others, query_part const& 
   std::optional<least_squares> system;
   if (loss == card_loss::point && system_is_less(others.items)) system.emplace(ctx, others.items);
   double const mean = mean_label(others.items);
-  std::vector<double> of_penalty;  // with the largest smoothness
+  std::vector<double> of_penalty;  // result with the largest smoothness
   for (std::size_t i = penalties.size(); i-- > 0;) {
     std::vector<double> points = of_penalty;
     for (std::size_t j = smoothnesses.size(); j-- > 0;) {
@@ -94,11 +94,11 @@ scorecard_options choose_penalties(context const& ctx, scorecard_training const&
   std::uint64_t const all = folds * penalties.size() * smoothnesses.size();
   std::uint64_t done = 0;
   context one = ctx;
-  one.progress = {};  // progress counts fits, not their steps
+  one.progress = {};  // progress counts fits, not steps
   grid_values lost{};
   for (std::size_t k = 0; k < folds; ++k)
-    judge_fold(one, part_of_fold(queries, documents, dealt, k, false),
-               part_of_fold(queries, documents, dealt, k, true), options.loss, lost,
+    judge_fold(one, subset_of_fold(queries, documents, dealt, k, false),
+               subset_of_fold(queries, documents, dealt, k, true), options.loss, lost,
                [&] { ctx.report("penalties", ++done, all); });
   double least = lost[0][0];
   std::pair<std::size_t, std::size_t> best;

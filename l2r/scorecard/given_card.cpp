@@ -9,14 +9,14 @@
 
 #include <fmt/format.h>
 
-// A card of which a person gave the features, and maybe cuts and points. The points given stay.
-// What they are worth in the fitted score, and the open points, have the smallest value; open
-// points then keep the direction of their feature, and become whole.
+// A card with given features, and possibly given cuts and points. Given points are kept. The scale
+// of the given points and the open points are fitted; open points are then made monotone in their
+// feature's direction and rounded to integers.
 namespace rulerank::inline v0::l2r {
 
 namespace {
 
-/// The given points of each item; an item without is open.
+/// [items] The given points; empty: open.
 std::vector<std::optional<int>> points_given(page_draft const& card, card_page const& page) {
   std::vector<std::optional<int>> all(card.items.items());
   for (std::size_t f = 0; f < card.items.feature_count(); ++f) {
@@ -28,8 +28,8 @@ std::vector<std::optional<int>> points_given(page_draft const& card, card_page c
   return all;
 }
 
-/// The points of all items by few unknowns: what the largest points are worth; what all bins of the
-/// first feature have beside; and an unknown for each open item.
+/// The points of all items as a function of few unknowns: the value of the largest points; an
+/// offset for all bins of the first feature; and one unknown per open item.
 class open_points final : public convex_function {
  public:
   open_points(points_objective& all, std::vector<std::optional<int>> const& given,
@@ -68,7 +68,7 @@ class open_points final : public convex_function {
   }
 
  private:
-  /// The derivatives by the unknowns, from those by the items.
+  /// Converts derivatives by the items to derivatives by the unknowns.
   void collect(std::span<double> to) const {
     to[0] = to[1] = 0;
     std::size_t next = 2;
@@ -84,13 +84,13 @@ class open_points final : public convex_function {
 
   points_objective& all_;
   std::vector<std::optional<int>> const& given_;
-  std::size_t first_items_;  // of the first feature
+  std::size_t first_items_;  // items of the first feature
   double most_;
   std::size_t open_ = 0;
   std::vector<double> points_, product_;
 };
 
-/// The direction of the points that are given; `either` where they have none.
+/// The direction of the given points; `either` if they have none.
 card_direction direction_given(std::span<std::optional<int> const> bins) {
   std::optional<int> before;
   for (auto const& one : bins) {
@@ -102,8 +102,8 @@ card_direction direction_given(std::span<std::optional<int> const> bins) {
   return card_direction::either;
 }
 
-/// Makes open bins between given ones monotone: within their run, and between the given points, or
-/// `least` and `most` where there are none.
+/// Makes open bins between given ones monotone within their run and within the given points on both
+/// sides, or `least` and `most` if there is none.
 void keep_direction(std::span<double> points, std::span<double const> weights,
                     std::span<std::optional<int> const> given, card_direction direction,
                     double least, double most) {
@@ -119,7 +119,7 @@ void keep_direction(std::span<double> points, std::span<double const> weights,
     auto const pools = pools_of(run, weights.subspan(begin, end - begin), direction);
     std::vector<double> sum(run.size()), weight(run.size());
     for (std::size_t b = 0; b < run.size(); ++b) {
-      double const own = weights[begin + b] + 1e-9;  // a bin may have no documents
+      double const own = weights[begin + b] + 1e-9;  // a bin may be empty
       sum[pools[b]] += own * run[b];
       weight[pools[b]] += own;
     }
@@ -135,14 +135,14 @@ void keep_direction(std::span<double> points, std::span<double const> weights,
   }
 }
 
-/// Which value a point stands for, and of each feature the value of 0 points.
+/// The value of one point, and for each feature the value of 0 points.
 struct page_scale {
   double unit = 1;
   std::vector<double> base;  ///< [F]
 };
 
-/// Values that are open in all bins of a feature begin at its least. Without points above 0 that
-/// are given the largest value has as many points as the page allows.
+/// A feature with only open bins starts at its least value. Without given points above 0, the
+/// largest value gets the page's maximum points.
 page_scale scale_of(page_draft& card, std::vector<double>& values,
                     std::vector<std::optional<int>> const& given, double of_given, int most) {
   page_scale scale;
@@ -154,10 +154,10 @@ page_scale scale_of(page_draft& card, std::vector<double>& values,
     auto const own_given = std::span(given).subspan(begin, items);
     std::vector<double> const weights = documents_in(card.items, f);
     bool const any_given = std::ranges::any_of(own_given, [](auto const& one) { return !!one; });
-    card_direction const told = card.told[f] == card_direction::either
-                                    ? direction_given(own_given.first(bins))
-                                    : card.told[f];
-    card.directions[f] = direction_of(told, own.first(bins), std::span(weights).first(bins));
+    card_direction const requested = card.requested[f] == card_direction::either
+                                         ? direction_given(own_given.first(bins))
+                                         : card.requested[f];
+    card.directions[f] = direction_of(requested, own.first(bins), std::span(weights).first(bins));
     double least = *std::ranges::min_element(own.first(bins));
     if (bins < items && weights.back() > 0) least = std::min(least, own.back());
     for (std::size_t b = 0; any_given && b < items; ++b)
@@ -171,7 +171,7 @@ page_scale scale_of(page_draft& card, std::vector<double>& values,
   return scale;
 }
 
-/// Whole points from 0 to `most` in the direction of each feature, near the values.
+/// Integer points from 0 to `most`, near the values and in each feature's direction.
 std::vector<double> whole_points(page_draft const& card, std::vector<double> values,
                                  std::vector<std::optional<int>> const& given, double unit,
                                  int most) {
@@ -181,7 +181,7 @@ std::vector<double> whole_points(page_draft const& card, std::vector<double> val
     std::vector<double> const weights = documents_in(card.items, f);
     keep_direction(std::span(values).subspan(begin, bins), std::span(weights).first(bins),
                    std::span(given).subspan(begin, bins), card.directions[f], 0, most);
-    // Nobody knows what is missing where nothing was: the least points.
+    // No training document misses the value, so a missing value gets the least points.
     if (bins < weights.size() && weights.back() == 0) values[begin + bins] = 0;
   }
   for (std::size_t a = 0; a < values.size(); ++a)

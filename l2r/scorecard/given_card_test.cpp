@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-// Cards of which a person gave features, directions, cuts or points.
+// Cards with given features, directions, cuts or points.
 namespace rulerank::inline v0::l2r::given_card_test {
 namespace {
 
@@ -51,7 +51,7 @@ std::string text_of(scorecard_member const& member) {
   return to_text(member.card, *member.cuts);
 }
 
-/// The whole points of a feature's items, those of missing values last.
+/// The integer points of a feature's items, those of missing values last.
 std::vector<std::int64_t> points_in(scorecard const& card, std::uint32_t feature) {
   auto const f = std::ranges::find(card.features, feature) - card.features.begin();
   std::vector<std::int64_t> points;
@@ -83,17 +83,19 @@ TEST(card_text, read_what_they_say) {
 }
 
 TEST(card_text, refuse_what_is_no_card) {
-  EXPECT_EQ(error_of(""), "1:1: no features, expected one a line");
+  EXPECT_EQ(error_of(""), "1:1: found no features, expected one on a line");
   EXPECT_EQ(error_of("rising\n"), "1:7: found no feature, expected a number or a name");
   EXPECT_EQ(error_of("rising x\n"), "1:8: found \"x\", expected a feature's number");
   EXPECT_EQ(error_of("rising 1\nfree 1\n"),
-            "2:6: feature 1 is here twice, expected each feature once");
+            "2:6: found feature 1 twice, expected each feature once");
   EXPECT_EQ(error_of("up 1\n"), "1:1: found \"up\", expected rising, falling, free or either");
   EXPECT_EQ(error_of("rising 1\n 3 4\n"), "2:2: found \"3\" as the first bin, expected least");
   EXPECT_EQ(error_of("rising 1\n least 4\nrising 2\n"),
-            "1:1: found one bin, expected two, or none for those of the training documents");
+            "1:1: found one bin, expected two or more, or none to use the bins of the training "
+            "documents");
   EXPECT_EQ(error_of("rising 1\n least 4\n missing 2\n"),
-            "1:1: found one bin, expected two, or none for those of the training documents");
+            "1:1: found one bin, expected two or more, or none to use the bins of the training "
+            "documents");
   EXPECT_EQ(error_of("free 1\n least 4\n 2 1\n 2 3\n"),
             "4:2: found 2 after 2, expected ascending values");
   EXPECT_EQ(error_of("free 1\n least 4\n nan 1\n"),
@@ -101,19 +103,19 @@ TEST(card_text, refuse_what_is_no_card) {
   EXPECT_EQ(error_of("free 1\n least 4.5\n"),
             "2:8: found \"4.5\", expected whole points from 0 to 10000, or ?");
   EXPECT_EQ(error_of("free 1\n least\n"),
-            "2:7: found no points of the bin, expected whole points from 0 to 10000, or ?");
+            "2:7: found no points of this bin, expected whole points from 0 to 10000, or ?");
   EXPECT_EQ(error_of("free 1\n least 4\n 1 2\n missing 3\nup 2\n"),
             "5:1: found \"up\", expected rising, falling, free or either");
   EXPECT_EQ(error_of("free 1\n least 4 5\n"),
-            "2:10: found \"5\" behind the points, expected the end of the line");
+            "2:10: found \"5\" after the points, expected the end of the line");
   EXPECT_EQ(error_of("free 1\n least 4\n 1 2\n missing 3\n 5 2\n"),
-            "5:2: found a bin behind that of missing values, expected another feature");
+            "5:2: found a bin after the bin of missing values, expected the next feature");
   EXPECT_EQ(error_of("rising 1\n least 4\n 1 ?\n 2 3\n"),
-            "4:4: found 3 points after 4 in a feature that is rising, expected no fewer, or free "
-            "as its direction");
+            "4:4: found 3 points after 4 in a feature that is rising, expected at least as many, "
+            "or the direction free");
   EXPECT_EQ(error_of("either 1\n least 4\n 1 3\n 2 3\n 3 4\n"),
-            "5:4: found 4 points after 3 in a feature that is falling, expected no more, or free "
-            "as its direction");
+            "5:4: found 4 points after 3 in a feature that is falling, expected at most as many, "
+            "or the direction free");
   EXPECT_EQ(error_of("rising 1\n least 4\n", false),
             "2:2: found \"least\", expected rising, falling, free or either");
 }
@@ -128,7 +130,7 @@ TEST(card_text, direct_the_features_that_they_name) {
   auto const agreed = fit_one(data, recipe_of({{1, card_direction::rising}}, false));
   EXPECT_EQ(agreed.card.points, plain.card.points);
 
-  // A direction that the labels contradict leaves nothing of the feature.
+  // A direction that the labels contradict removes the feature.
   auto const forbidden = fit_one(data, recipe_of({{1, card_direction::falling}}, false));
   EXPECT_EQ(std::ranges::count(forbidden.card.features, 1U), 0);
   EXPECT_EQ(forbidden.card.features.size(), 3U);  // others take its place
@@ -138,7 +140,7 @@ TEST(card_text, direct_the_features_that_they_name) {
       recipe_of({{2, card_direction::free}, {5, card_direction::free}, {7, card_direction::free}},
                 true));
   EXPECT_EQ(free.card.features, (std::vector<std::uint32_t>{2, 5, 7}));
-  EXPECT_FALSE(is_monotone(points_in(free.card, 7)));  // a feature of chance
+  EXPECT_FALSE(is_monotone(points_in(free.card, 7)));  // a random feature
 }
 
 TEST(card_text, that_inspect_writes_give_the_same_card) {
@@ -211,7 +213,7 @@ TEST(card_text, keep_the_points_that_they_give) {
   EXPECT_EQ(first[first.size() - 2], 50);
   EXPECT_TRUE(is_monotone(first));
   EXPECT_EQ(points_in(card, 3), (std::vector<std::int64_t>{3, 0, 9}));
-  // What stays open is in the same unit: feature 2 weighs about as much as feature 1.
+  // Open points are in the same unit: feature 2 weighs about as much as feature 1.
   auto const second = points_in(card, 2);
   EXPECT_GT(second[0], second[1] + 10);
   EXPECT_EQ(second[1], 0);

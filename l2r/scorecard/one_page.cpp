@@ -12,17 +12,17 @@
 #include <optional>
 #include <utility>
 
-// How a card gets onto one page: features are added one by one, those of the largest gain in the
-// squared loss; the points of the chosen ones are fitted; bins that break a feature's direction
-// become one with their neighbours, and the points are fitted again; the points become whole
-// numbers, which move by single steps while the loss falls.
+// Fits a card on one page. Features are added greedily by gain in the squared loss; the points of
+// the chosen features are fitted; bins that violate a feature's direction are merged with their
+// neighbours and the points refitted; points are rounded to integers, which then change by single
+// steps while the loss falls.
 namespace rulerank::inline v0::l2r {
 
 namespace {
 
 constexpr double on_diagonal = 1e-9;  // keeps systems positive definite
 
-/// A matrix of a few rows, row by row.
+/// A small matrix, stored by rows.
 struct small_matrix {
   std::size_t rows = 0, columns = 0;
   std::vector<double> values;
@@ -30,12 +30,12 @@ struct small_matrix {
   double at(std::size_t r, std::size_t c) const { return values[r * columns + c]; }
 };
 
-/// L of A = L L^T, in the lower triangle.
+/// Computes L of A = L L^T in the lower triangle.
 void factor(small_matrix& a) {
   for (std::size_t k = 0; k < a.rows; ++k) {
     double pivot = a.at(k, k);
     for (std::size_t j = 0; j < k; ++j) pivot -= a.at(k, j) * a.at(k, j);
-    // Rounding may take what a bin that others explain has left.
+    // A pivot of a bin that other bins determine can be lost to rounding.
     a.at(k, k) = std::sqrt(std::max(pivot, on_diagonal));
     for (std::size_t r = k + 1; r < a.rows; ++r) {
       double x = a.at(r, k);
@@ -55,8 +55,8 @@ void solve_below(small_matrix const& l, small_matrix& x) {
     }
 }
 
-/// Chooses features one by one: the one by which the smallest squared loss with penalties falls
-/// most, of equal ones the first.
+/// Forward selection of features: adds the feature that reduces the minimum of the penalized
+/// squared loss most, of ties the first.
 class forward_choice {
  public:
   forward_choice(context const& ctx, std::span<datasets::query_group const> queries,
@@ -78,7 +78,8 @@ class forward_choice {
 
   bool learns() const { return system_.learns(); }
 
-  /// Columns of `items`, in the order of their choice; fewer where no other gains anything.
+  /// Column indices of `items` in the order of their choice; fewer if no other feature gains
+  /// anything.
   std::vector<std::size_t> choose(std::size_t most) {
     std::vector<std::size_t> chosen;
     while (chosen.size() < std::min(most, candidates_.size())) {
@@ -93,10 +94,10 @@ class forward_choice {
   }
 
  private:
-  /// A feature: what the features chosen before leave of its block of A and of its b.
+  /// A candidate feature: the residual of its block of A and of its b after the chosen features.
   struct candidate {
     small_matrix left, right;
-    std::vector<small_matrix> seen;  // of each chosen feature, L^-1 of the blocks with it
+    std::vector<small_matrix> seen;  // per chosen feature, L^-1 times the block with it
     double gain = 0;
     bool chosen = false;
   };
@@ -109,8 +110,8 @@ class forward_choice {
     });
   }
 
-  /// A twice differentiable loss and half its curvature: the penalties of a card are added as to
-  /// p^T A p.
+  /// A twice differentiable loss has the form p^T A p with half its curvature; a card's penalties
+  /// are added accordingly.
   void penalize(std::size_t f, small_matrix& block) const {
     for (std::size_t a = 0; a < block.rows; ++a) {
       block.at(a, a) += penalties_.points_penalty + on_diagonal;
@@ -138,7 +139,7 @@ class forward_choice {
     return best;
   }
 
-  /// Takes what feature g explains from the others.
+  /// Removes from the other candidates what feature g explains.
   void account_for(std::size_t g) {
     candidate const& chosen = candidates_[g];
     small_matrix l = chosen.left;
@@ -182,7 +183,7 @@ std::vector<double> fitted_points(context const& ctx,
   return smallest_points(ctx, objective, purpose == fit_for::use ? 1e-9 : 1e-5, std::move(from));
 }
 
-/// Points from 0 on, in units of which the largest item has as many as the page allows.
+/// Points from 0, scaled so that the largest item has the page's maximum points.
 class scaled_points {
  public:
   scaled_points(page_draft const& card, std::vector<double> const& fitted, int most)
@@ -196,7 +197,7 @@ class scaled_points {
       if (missing < end && !none_missing) least = std::min(least, fitted[missing]);
       for (std::size_t a = begin; a < end; ++a) {
         base_[a] = least;
-        // Nobody knows what is missing where nothing was: the least points.
+        // No training document misses the value, so a missing value gets the least points.
         points_[a] = a == missing && none_missing ? 0 : fitted[a] - least;
         largest = std::max(largest, points_[a]);
       }
@@ -206,23 +207,22 @@ class scaled_points {
   }
 
   double unit() const noexcept { return unit_; }
-  /// The fitted score of a document with 0 points in every feature.
+  /// The fitted score of a document with 0 points for every feature.
   double offset() const {
     double sum = 0;
     for (std::size_t f = 0; f < card_.items.feature_count(); ++f)
       sum += base_[card_.items.item_begin[f]];
     return sum;
   }
-  /// The nearest whole points.
+  /// The points rounded to nearest.
   std::vector<double> nearest() const {
     std::vector<double> whole;
     for (double const p : points_) whole.push_back(std::nearbyint(p));
     return whole;
   }
 
-  /// Whole points near these: the nearest ones, moved one by one, each by a point, while that
-  /// lessens the second-order approximation of what the points make smallest, whose second
-  /// derivatives are [items][items].
+  /// The points rounded to nearest, then changed by 1 one at a time while that decreases the
+  /// objective's second-order approximation. `curvature`: its second derivatives, [items][items].
   std::vector<double> whole(context const& ctx, std::vector<double> const& curvature) const {
     std::size_t const n = points_.size();
     std::vector<double> whole = nearest(), slope(n);
@@ -240,12 +240,12 @@ class scaled_points {
   std::vector<double> base_, points_;
 };
 
-/// The card of some features, of which `points` are to be fitted.
+/// Fits the card of the chosen features.
 page_card fit_features(context const& ctx, std::span<datasets::query_group const> queries,
                        datasets::binned_dataset const& training, datasets::discretizer const& cuts,
                        scorecard_options const& options, std::vector<std::size_t> chosen,
                        bool learns, fit_for purpose) {
-  // Where nothing is to be learned the card has one feature, whose points are 0.
+  // If there is nothing to learn, the card has one feature with 0 points.
   if (chosen.empty()) chosen.push_back(0);
   std::ranges::sort(chosen);
   page_draft card = draft_of(training, cuts, *options.page, chosen);
@@ -254,10 +254,10 @@ page_card fit_features(context const& ctx, std::span<datasets::query_group const
   points = fitted_points(ctx, queries, card.items, options, purpose);
   while (pool_bins(card, points) && card.items.feature_count() > 0)
     points = fitted_points(ctx, queries, card.items, options, purpose, std::move(points));
-  if (card.items.feature_count() == 0)  // no direction is left
+  if (card.items.feature_count() == 0)  // no feature has a direction left
     return fit_features(ctx, queries, training, cuts, options, {chosen.front()}, false, purpose);
   scaled_points const scaled(card, points, options.page->points);
-  std::vector<double> gradient;  // 0: these are the points of the smallest value
+  std::vector<double> gradient;  // zero at the minimum
   points =
       purpose == fit_for::judgment
           ? scaled.nearest()
@@ -299,7 +299,7 @@ std::vector<card_total> totals_of(page_card const& page, datasets::binned_datase
 
 namespace {
 
-/// Whether a card of these features alone has points that are not to be fitted.
+/// Whether the card has exactly these features and given points.
 bool gives_points(card_page const& page) {
   return page.only_these && std::ranges::any_of(page.features, [](card_feature const& one) {
            return std::ranges::any_of(one.points, [](auto const& points) { return !!points; });
@@ -334,7 +334,7 @@ std::vector<page_card> fit_pages(context const& ctx, std::span<datasets::query_g
                           choice.learns(), purpose);
     };
     page_card page = fitted();
-    // A feature whose labels contradict the direction that it is told makes place for the next.
+    // A feature whose labels contradict its given direction is replaced by the next.
     auto const contradicts = [&](std::size_t f) {
       return !options.page->only_these &&
              std::ranges::count(options.page->features, training.features[f],

@@ -12,38 +12,36 @@
 // A scorecard on one page: few features, each monotone, whole points (card_page).
 namespace rulerank::inline v0::l2r {
 
-/// A fitted card, and the cuts of its bins: neighbouring bins with the same points are one.
+/// A fitted card and the cuts of its bins. Neighbouring bins with equal points are merged.
 struct page_card {
-  datasets::discretizer cuts;  ///< those given, without the features that are not on the card
+  datasets::discretizer cuts;  ///< the given cuts, without the features that are not on the card
   datasets::binned_dataset items;
   scorecard card;
-  /// The points of each item of the given training documents; 0 for features that are not on the
-  /// card.
+  /// The points of each item of the given training documents; 0 for features not on the card.
   std::vector<double> points;
-  std::vector<card_total> totals;  ///< about ten, of equally many documents
-  /// A total t stands for the fitted score offset + unit t.
+  std::vector<card_total> totals;  ///< about ten groups of equally many documents
+  /// A total t corresponds to the fitted score offset + unit * t.
   double unit = 1, offset = 0;
 };
 
-/// Fits the card that `options.page` describes, by the penalties of the options, which are not
-/// chosen here. `training` are the documents that `cuts` make; `queries` cover them. All sums run
-/// in a fixed order: the same bits for any number of threads. Throws as `fit_scorecard` does.
+/// Fits the card described by `options.page`, with the penalties of the options as they are.
+/// `training`: the documents binned by `cuts`; `queries` cover them. Sums run in a fixed order: the
+/// same bits for any number of threads. Throws as `fit_scorecard` does.
 page_card fit_page(context const& ctx, std::span<datasets::query_group const> queries,
                    datasets::binned_dataset const& training, datasets::discretizer const& cuts,
                    scorecard_options const& options);
 
-/// The totals that a card gives labelled documents, as `cuts` made them, in about ten groups of
-/// equally many.
+/// The totals of labelled documents, binned by `page.cuts`, in about ten groups of equal size.
 std::vector<card_total> totals_of(page_card const& page, datasets::binned_dataset const& labelled);
 
 /// The purpose of a fit.
 enum class fit_for {
-  use,       ///< points fitted to the smallest value, then rounded as well as can be
-  judgment,  ///< points fitted to about the smallest value, then rounded to the nearest
+  use,       ///< fit to convergence, then round with a search
+  judgment,  ///< fit roughly, then round to nearest
 };
 
-/// Fits cards of at most so many features each: card i has the features of card i + 1 that were
-/// chosen first. `sizes` ascend, and stand for `options.page->max_features`.
+/// Fits cards of several sizes: card i has the features of card i + 1 that were chosen first.
+/// `sizes` ascend and replace `options.page->max_features`.
 std::vector<page_card> fit_pages(context const& ctx, std::span<datasets::query_group const> queries,
                                  datasets::binned_dataset const& training,
                                  datasets::discretizer const& cuts,
@@ -51,16 +49,16 @@ std::vector<page_card> fit_pages(context const& ctx, std::span<datasets::query_g
                                  std::span<std::size_t const> sizes, fit_for purpose);
 
 struct page_choice {
-  scorecard_options options;  ///< of the card that is to be fitted
+  scorecard_options options;  ///< for fitting the card
   std::vector<card_trial> frontier;
 };
 
 /// Chooses loss, smoothness and the number of features, at most `asked.page->max_features`, by
-/// cross-fitting over seeded folds of queries. A card of each size has smoothness 0.1, unless
-/// cards of another smoothness are better by more than two standard errors of the paired
-/// difference. The size is the smallest whose card is, beyond two standard errors, at most 0.5 %
-/// of its quality behind the largest. Without `asked.cross_fit`, with fewer than two queries, and
-/// where no query tells cards apart, the options are those asked for, and there is no frontier.
+/// cross-fitting over seeded folds of queries. Each size uses smoothness 0.1, unless another
+/// smoothness is better by more than two standard errors of the paired difference. The chosen size
+/// is the smallest whose quality, minus two standard errors of the difference, is at most 0.5 %
+/// below the largest card's. Without `asked.cross_fit`, with fewer than two queries, and if no
+/// query distinguishes the cards, returns the options as they are and no frontier.
 page_choice choose_page(context const& ctx, std::span<datasets::query_group const> queries,
                         datasets::binned_dataset const& training, datasets::discretizer const& cuts,
                         scorecard_options const& asked);

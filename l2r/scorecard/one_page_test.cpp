@@ -151,7 +151,7 @@ void expect_page(page_card const& page, std::size_t features, int points) {
     if (page.items.has_missing_item[f]) own.pop_back();
     EXPECT_TRUE(std::ranges::is_sorted(own) || std::ranges::is_sorted(own, std::greater<>()))
         << "feature " << card.features[f];
-    // Neighbouring bins with equal points are one, unless they are all that is left.
+    // Neighbouring bins with equal points are merged, unless only two bins are left.
     bool const one_cut = own.size() == 2;
     EXPECT_TRUE(one_cut || std::ranges::adjacent_find(own) == own.end());
     auto const& cuts =
@@ -184,7 +184,7 @@ TEST(one_page, chooses_what_the_labels_follow) {
     page_card const page =
         fit_page(context{}, data.queries, set.items, set.cuts, page_options(2, 100, loss));
     EXPECT_EQ(page.card.features, (std::vector<std::uint32_t>{1, 2})) << name_of(loss);
-    // More of the first is better, more of the second worse.
+    // More of the first feature is better, more of the second worse.
     auto const first = page.card.points.begin();
     EXPECT_LT(*first, *(first + page.card.item_begin[1] - 2));
     EXPECT_GT(*(first + page.card.item_begin[1]), *(first + page.card.item_begin[2] - 2));
@@ -216,7 +216,7 @@ TEST(one_page, learns_nothing_from_equal_labels) {
 }
 
 TEST(one_page, has_a_feature_whatever_it_learns) {
-  // The label is high in the middle of the only feature: no direction is left of it.
+  // The label is high in the middle of the only feature: it has no direction.
   std::string text;
   for (int d = 0; d < 90; ++d)
     text += fmt::format("{} qid:{} 1:{}\n", d % 3 == 1 ? 1 : 0, d / 9, d % 3);
@@ -250,7 +250,7 @@ TEST(choose_page, takes_the_smallest_card_that_is_not_behind) {
       if (smallest == 0 && is_proven) smallest = one.features;
     }
     EXPECT_EQ(chosen.options.page->max_features, smallest);
-    EXPECT_LT(smallest, 6U);  // two features say all
+    EXPECT_LT(smallest, 6U);  // two features determine the label
     EXPECT_EQ(chosen.options.smoothness,
               std::ranges::find(chosen.frontier, smallest, &card_trial::features)->smoothness);
     for (int const threads : {1, 3}) {
@@ -452,7 +452,7 @@ TEST(card_target, of_members_ranks_as_they_do) {
   auto pool = pool_with_few_labels(22);
   context const ctx;
   auto const scores = scorer(ctx, fit_one(pool, card_recipe())).score(ctx, all).scores;
-  // Few labels of the pool say what all of its labels do.
+  // A few labels of the pool agree with all of its labels.
   std::size_t agree = 0, pairs = 0;
   for (datasets::query_group const& q : all.queries)
     for (std::size_t a = q.begin; a < q.end; ++a)

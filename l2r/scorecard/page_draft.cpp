@@ -12,9 +12,9 @@ namespace rulerank::inline v0::l2r {
 
 namespace {
 
-constexpr double weight_of_bin = 1e-9;  // beside that of its documents
+constexpr double weight_of_bin = 1e-9;  // added to the number of its documents
 
-/// The columns `kept`, ascending, each with its bins numbered anew: bin b becomes to[k][b].
+/// The columns `kept`, ascending, with bins renumbered: bin b becomes to[k][b].
 datasets::binned_dataset with_bins(datasets::binned_dataset const& all,
                                    std::vector<std::size_t> const& kept,
                                    std::vector<std::vector<std::uint8_t>> const& to) {
@@ -50,7 +50,8 @@ page_draft draft_of(datasets::binned_dataset const& training, datasets::discreti
     card.cuts.push_back(
         std::ranges::find(cuts.features, feature, &datasets::feature_cuts::feature)->cuts);
     auto const said = std::ranges::find(page.features, feature, &card_feature::feature);
-    card.told.push_back(said == page.features.end() ? card_direction::either : said->direction);
+    card.requested.push_back(said == page.features.end() ? card_direction::either
+                                                         : said->direction);
   }
   card.items = with_bins(training, chosen, same);
   card.directions.assign(chosen.size(), card_direction::rising);
@@ -69,9 +70,9 @@ std::vector<double> documents_in(datasets::binned_dataset const& items, std::siz
   return count;
 }
 
-card_direction direction_of(card_direction told, std::span<double const> points,
+card_direction direction_of(card_direction requested, std::span<double const> points,
                             std::span<double const> weights) {
-  if (told != card_direction::either) return told;
+  if (requested != card_direction::either) return requested;
   double all = 0, mean = 0, mean_points = 0;
   for (std::size_t b = 0; b < points.size(); ++b) {
     all += weights[b];
@@ -106,7 +107,7 @@ std::vector<std::uint8_t> pools_of(std::span<double const> points, std::span<dou
       pools.pop_back();
       pool& one = pools.back();
       double const weight = one.weight + last.weight;
-      // Bins without documents have points of their neighbours' by smoothness alone.
+      // Smoothness alone gives bins without documents their points.
       one.mean = weight > 0 ? (one.weight * one.mean + last.weight * last.mean) / weight
                             : (one.mean + last.mean) / 2;
       one.weight = weight;
@@ -122,7 +123,7 @@ bool pool_bins(page_draft& card, std::vector<double>& points) {
   std::vector<std::size_t> kept;
   std::vector<std::vector<std::uint8_t>> to;
   std::vector<std::vector<double>> cuts;
-  std::vector<card_direction> told, directions;
+  std::vector<card_direction> requested, directions;
   std::vector<double> pooled_points;
   bool pooled = false;
   for (std::size_t f = 0; f < card.items.feature_count(); ++f) {
@@ -131,13 +132,13 @@ bool pool_bins(page_draft& card, std::vector<double>& points) {
         std::span<double const>(points).subspan(card.items.item_begin[f], bins);
     std::vector<double> const weights = documents_in(card.items, f);
     card_direction const direction =
-        direction_of(card.told[f], own, std::span(weights).first(bins));
+        direction_of(card.requested[f], own, std::span(weights).first(bins));
     std::vector<std::uint8_t> of_bin = pools_of(own, std::span(weights).first(bins), direction);
     std::vector<double> between;
     for (std::size_t b = 0; b + 1 < bins; ++b)
       if (of_bin[b] != of_bin[b + 1]) between.push_back(card.cuts[f][b]);
     pooled = pooled || between.size() + 1 < bins;
-    if (between.empty()) continue;  // it says nothing in any direction
+    if (between.empty()) continue;  // a constant feature
     std::size_t const first = pooled_points.size();
     pooled_points.resize(first + between.size() + 1);
     std::vector<double> weight(between.size() + 1);
@@ -153,10 +154,10 @@ bool pool_bins(page_draft& card, std::vector<double>& points) {
     kept.push_back(f);
     to.push_back(std::move(of_bin));
     cuts.push_back(std::move(between));
-    told.push_back(card.told[f]);
+    requested.push_back(card.requested[f]);
     directions.push_back(direction);
   }
-  card.told = std::move(told);
+  card.requested = std::move(requested);
   card.directions = std::move(directions);
   if (!pooled) return false;
   card.items = with_bins(card.items, kept, to);
@@ -270,7 +271,7 @@ page_card page_of(page_draft card, std::vector<double> const& points,
         std::ranges::lower_bound(training.features, feature) - training.features.begin());
     std::vector<double> const& before = cuts_of(cuts, feature)->cuts;
     for (std::size_t b = 0; b < training.bins(column); ++b) {
-      // The cuts of the card are some of those before.
+      // The draft's cuts are a subset of the original ones.
       std::size_t const bin =
           b > before.size() ? card.cuts[f].size() + 1
           : b == 0

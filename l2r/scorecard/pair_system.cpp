@@ -86,7 +86,7 @@ std::vector<double> pair_system::block(std::size_t f, std::size_t g) const {
   for (std::size_t d = 0; d < items_.documents; ++d)
     if (own_[d] != 0 && of_f[d] != datasets::no_item && of_g[d] != datasets::no_item)
       sums[of_f[d] * columns + of_g[d]] += own_[d];
-  // How many documents of each class of a query have each bin.
+  // Numbers of documents of each class of a query in each bin.
   std::vector<double> have_f, have_g, weighed(columns);
   for (compared_query const& query : queries_) {
     std::size_t const classes = query.classes.size();

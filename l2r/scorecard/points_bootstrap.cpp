@@ -8,13 +8,13 @@
 
 #include <fmt/format.h>
 
-// How far the points of a card depend on the queries that it was fitted to: bootstrap over queries
-// (B. Efron and R. J. Tibshirani, An introduction to the bootstrap, 1993, percentile intervals).
+// Bootstrap of a card's points over queries, with percentile intervals (B. Efron and R. J.
+// Tibshirani, An introduction to the bootstrap, 1993).
 namespace rulerank::inline v0::l2r {
 
 namespace {
 
-/// Labelled documents as items, and their queries.
+/// Labelled documents as items, with their queries.
 struct query_sample {
   std::vector<datasets::query_group> queries;
   datasets::binned_dataset items;
@@ -42,7 +42,7 @@ query_sample fitted_documents(context const& ctx, scorecard_member const& card,
   return all;
 }
 
-/// As many queries as `all` has, drawn with replacement.
+/// A sample of the queries with replacement, as many as `all` has.
 query_sample resampled(query_sample const& all, random_engine& engine) {
   query_sample made;
   std::vector<std::size_t> documents;
@@ -62,7 +62,8 @@ std::vector<points_interval> bootstrap(context const& ctx, scorecard_member cons
   if (!card.options.page || !card.cuts) throw usage_error("found no card, expected one");
   if (card.options.page->target == card_target::members)
     throw usage_error(
-        "the card was fitted to grades by the recommended members, expected one fitted to labels");
+        "found a card that was fitted to grades of the recommended members, expected a card fitted "
+        "to labels");
   if (samples == 0) throw usage_error("found 0 samples, expected at least 1");
   query_sample const all = fitted_documents(ctx, card, train);
   scorecard_options options = card.options;

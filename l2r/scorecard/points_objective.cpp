@@ -15,11 +15,11 @@ namespace rulerank::inline v0::l2r {
 
 namespace {
 
-constexpr std::size_t documents_in_cache = 512;  // their scores stay in the nearest cache
-constexpr std::size_t features_a_piece = 4;      // their sums do not wait for each other
+constexpr std::size_t documents_in_cache = 512;  // their scores fit the L1 cache
+constexpr std::size_t features_a_piece = 4;  // independent sums, for instruction-level parallelism
 constexpr std::size_t most_pairs = std::size_t{1} << 29;
 
-/// Labels of two kinds or more.
+/// Whether there are two different labels.
 bool has_pair(std::span<std::int32_t const> labels) {
   return std::any_of(labels.begin(), labels.end(), [&](auto y) { return y != labels.front(); });
 }
@@ -116,10 +116,10 @@ void points_objective::weigh_pairs(std::vector<std::int32_t> const& labels,
       for (std::size_t j = lower_[i]; j < q.end; ++j) sum += gain_[i] - gain_[j];
     }
     if (pairs > most_pairs)
-      throw usage_error(fmt::format(
-          "the loss pair of more than {} pairs of documents, expected fewer; the loss list "
-          "compares whole lists",
-          most_pairs));
+      throw usage_error(
+          fmt::format("found more than {} pairs of documents for the loss pair, expected fewer; "
+                      "use the loss list, which compares whole lists",
+                      most_pairs));
     q.weight = 1 / (sum * static_cast<double>(all_queries));
   }
   mixed_.resize(pairs);
@@ -152,7 +152,7 @@ template <class Work>
 void points_objective::for_queries(context const& ctx, std::span<double const> v,
                                    std::vector<double>& to, Work const& work) {
   std::size_t const features = slots_.size() - 1;
-  std::vector<double> table(slots_.back());  // v, and 0 behind each feature's items
+  std::vector<double> table(slots_.back());  // v, with a 0 after each feature's items
   for (std::size_t f = 0; f < features; ++f)
     std::copy(v.begin() + (slots_[f] - static_cast<std::ptrdiff_t>(f)),
               v.begin() + (slots_[f + 1] - static_cast<std::ptrdiff_t>(f + 1)),
@@ -323,7 +323,7 @@ void points_objective::multiply(context const& ctx, std::span<double const> v,
     for (std::size_t i = of.begin; i < of.end; ++i) product_[i] = curve_[i] * moved_[i];
   });
   sum_by_item(ctx, product_, product);
-  penalty(v, product);  // quadratic: its gradient is its matrix times v
+  penalty(v, product);  // the penalty is quadratic: its gradient at v is its Hessian times v
 }
 
 void points_objective::prepare_preconditioner(context const& ctx) {

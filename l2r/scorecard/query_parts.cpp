@@ -9,10 +9,10 @@
 
 namespace rulerank::inline v0::l2r {
 
-query_part part_of_fold(std::span<datasets::query_group const> queries,
-                        datasets::binned_dataset const& all, std::vector<std::size_t> const& folds,
-                        std::size_t fold, bool inside) {
-  query_part result;
+query_subset subset_of_fold(std::span<datasets::query_group const> queries,
+                            datasets::binned_dataset const& all,
+                            std::vector<std::size_t> const& folds, std::size_t fold, bool inside) {
+  query_subset result;
   std::vector<std::size_t> documents;
   for (std::size_t q = 0; q < queries.size(); ++q) {
     if ((folds[q] == fold) != inside) continue;

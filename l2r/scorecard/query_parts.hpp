@@ -11,26 +11,26 @@
 
 namespace rulerank::inline v0::l2r {
 
-/// Some whole queries of a set.
-struct query_part {
+/// A subset of whole queries of a set.
+struct query_subset {
   std::vector<datasets::query_group> queries;
   datasets::binned_dataset items;
 };
 
-/// The queries of a fold, or those of all other folds. `folds`: of each query.
-query_part part_of_fold(std::span<datasets::query_group const> queries,
-                        datasets::binned_dataset const& all, std::vector<std::size_t> const& folds,
-                        std::size_t fold, bool inside);
+/// The queries of one fold, or those of all other folds. `folds`: [queries].
+query_subset subset_of_fold(std::span<datasets::query_group const> queries,
+                            datasets::binned_dataset const& all,
+                            std::vector<std::size_t> const& folds, std::size_t fold, bool inside);
 
-/// Whether documents of a query have different labels.
+/// Whether the query has documents of different labels.
 bool has_pairs(datasets::query_group const& query, std::span<std::int32_t const> labels);
 
-/// 2^(label - largest): the gain of a label relative to that of the largest one, so that no gain
-/// overflows.
+/// 2^(label - largest): the gain relative to that of the largest label, so that gains do not
+/// overflow.
 double gain_of(std::int32_t label, std::int32_t largest);
 
-/// The NDCG of the whole list of each query that has pairs, with the expectation over the orders of
-/// equal scores: the order of a file may follow its labels.
+/// NDCG over the whole list for each query with pairs, in expectation over the orders of tied
+/// scores, because the order of a file may follow its labels.
 std::vector<double> ndcg_of_pairs(context const& ctx, std::span<std::int32_t const> labels,
                                   std::span<datasets::query_group const> queries,
                                   std::span<double const> scores);

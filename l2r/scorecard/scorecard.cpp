@@ -29,7 +29,7 @@ constexpr named_values<card_target, 3> target_words{{{"auto", card_target::autom
 constexpr std::size_t documents_a_piece = 4096;
 constexpr std::string_view cross_fitted_points = "cross-fit";
 
-/// The columns that a card and a set both have, by their positions in each.
+/// A feature that both a card and a set have: its column in each.
 struct column_pair {
   std::size_t of_card = 0, of_items = 0;
 };
@@ -44,8 +44,9 @@ std::vector<column_pair> columns_in_common(scorecard const& card,
     }
     std::uint32_t const bins = card.item_begin[f + 1] - card.item_begin[f];
     if (bins != items.bins(g))
-      throw usage_error(fmt::format("feature {} has {} bins, the scorecard has points for {}",
-                                    card.features[f], items.bins(g), bins));
+      throw usage_error(fmt::format(
+          "feature {} has {} bins, but the scorecard has points for {}, expected the same cuts",
+          card.features[f], items.bins(g), bins));
     common.push_back({f++, g++});
   }
   return common;
@@ -56,12 +57,12 @@ std::vector<column_pair> columns_in_common(scorecard const& card,
 void expect_training(std::span<datasets::query_group const> queries,
                      datasets::binned_dataset const& training) {
   if (training.feature_count() == 0)
-    throw usage_error("training documents without items, expected a feature with two bins");
+    throw usage_error("found training documents without items, expected a feature with two bins");
   if (training.labels.size() != training.documents ||
       (queries.empty() ? 0 : queries.back().end) != training.documents)
-    throw usage_error("training documents whose labels or queries are of others");
+    throw usage_error("found labels or queries that do not belong to the training documents");
   for (std::int32_t const label : training.labels)
-    if (label < 0) throw usage_error("a training document without a label, expected labels");
+    if (label < 0) throw usage_error("found a training document without a label, expected labels");
 }
 
 std::string_view name_of(card_loss loss) {
@@ -92,20 +93,21 @@ void set_features(card_page& page, std::vector<card_feature> features) {
 void check(scorecard_options const& options) {
   if (!(options.points_penalty >= 1e-9 && options.points_penalty <= 1e4))
     throw usage_error(
-        fmt::format("points penalty {}, expected 1e-9 to 1e4", options.points_penalty));
+        fmt::format("found points penalty {}, expected 1e-9 to 1e4", options.points_penalty));
   if (!(options.smoothness >= 0 && options.smoothness <= 1e4))
-    throw usage_error(fmt::format("smoothness {}, expected 0 to 1e4", options.smoothness));
+    throw usage_error(fmt::format("found smoothness {}, expected 0 to 1e4", options.smoothness));
   if (options.folds < 2 || options.folds > 1000)
-    throw usage_error(fmt::format("{} folds, expected 2 to 1000", options.folds));
+    throw usage_error(fmt::format("found {} folds, expected 2 to 1000", options.folds));
   if (!options.page) return;
   if (options.page->max_features < 1 || options.page->max_features > 1000)
-    throw usage_error(
-        fmt::format("{} features at most, expected 1 to 1000", options.page->max_features));
+    throw usage_error(fmt::format("found a limit of {} features, expected 1 to 1000",
+                                  options.page->max_features));
   if (options.page->points < 1 || options.page->points > 10000)
-    throw usage_error(fmt::format("{} points at most, expected 1 to 10000", options.page->points));
+    throw usage_error(
+        fmt::format("found a limit of {} points, expected 1 to 10000", options.page->points));
   if (options.page->max_features * static_cast<std::size_t>(options.page->points) >= std::size_t{1}
                                                                                          << 24)
-    throw usage_error(fmt::format("{} features of {} points, expected sums below 16777216",
+    throw usage_error(fmt::format("found {} features of {} points, expected sums below 16777216",
                                   options.page->max_features, options.page->points));
 }
 
@@ -161,9 +163,9 @@ scorecard_options scorecard_options_from(nlohmann::ordered_json const& json,
   }
   if (fields.member("points_penalty").is_string()) {
     if (fields.word("points_penalty") != cross_fitted_points)
-      fields.fail("points_penalty", "found a word, expected a number or cross-fit");
+      fields.fail("points_penalty", "found a string, expected a number or cross-fit");
     if (fields.has("smoothness"))
-      fields.fail("smoothness", "found beside points_penalty cross-fit, which chooses both");
+      fields.fail("smoothness", "found together with points_penalty cross-fit, which chooses both");
     options.cross_fit = true;
     options.folds = fields.integer("folds", 2, 1000);
     return options;

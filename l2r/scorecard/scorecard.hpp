@@ -12,12 +12,12 @@
 #include <string_view>
 #include <vector>
 
-// A score that is a sum of points, a number an item (docs/members.md).
+// A score that is a sum of points, one number per item (docs/reference/components.md).
 // Threads: functions may be called from any number of threads at once; an object may be read by
 // several threads at once, or changed by one.
 namespace rulerank::inline v0::l2r {
 
-/// What the points of the training documents are to be like. With s the scores and y the labels,
+/// The loss that the points minimize on the training documents. With s the scores and y the labels:
 /// - pair: the mean over queries of the sum over pairs with y_i > y_j of w_ij log(1 + exp(s_j -
 ///   s_i)), w_ij = (2^y_i - 2^y_j) over the query's sum of these; all queries count, those without
 ///   a pair with 0 (RankNet of Burges et al., Learning to rank using gradient descent, ICML 2005,
@@ -28,108 +28,109 @@ namespace rulerank::inline v0::l2r {
 /// - point: the mean over documents of (s - (y - mean y))^2 / (variance of y): least squares.
 enum class card_loss { pair, list, point };
 
-/// The words of the command line; card_loss_from throws `usage_error`.
+/// The command-line keywords; card_loss_from throws `usage_error`.
 std::string_view name_of(card_loss);
 card_loss card_loss_from(std::string_view);
 
-/// The values that the points of a card on one page are fitted to.
-/// - labels: those of the training documents.
-/// - members: grades from 0 to 4, by the scores that the recommended members (recommend), fitted to
-///   the labels, give to all documents of the pool. Few labels leave the points of a card to
-///   chance; more members, and the pool, take some of it away (Bucila, Caruana and Niculescu-Mizil,
-///   Model compression, KDD 2006). Both penalties count a hundredth: grades hold no chance.
+/// The target values of a card on one page.
+/// - labels: the training documents' labels.
+/// - members: grades from 0 to 4 for all documents of the pool, made from the scores of the
+/// recommended
+///   members (recommend) fitted to the labels. Grades of all documents reduce the variance of a
+///   card fitted to few labels (Bucila, Caruana and Niculescu-Mizil, Model compression, KDD 2006).
+///   Both penalties are divided by 100, because grades have little noise.
 /// - automatic: `members` for fewer than `few_labels_for_card` labels, else `labels`.
 enum class card_target { automatic, labels, members };
 inline constexpr std::size_t few_labels_for_card = 2000;
 
-/// The words of the command line, `auto` for automatic; card_target_from throws `usage_error`.
+/// The command-line keywords, `auto` for automatic; card_target_from throws `usage_error`.
 std::string_view name_of(card_target);
 card_target card_target_from(std::string_view);
 
-/// Whether the points of a feature rise or fall over its bins of values. `either`: as its documents
-/// say. `free`: each bin has points of its own.
+/// Whether a feature's points rise or fall over its bins of values. `either`: as the training
+/// documents suggest. `free`: not monotone.
 enum class card_direction { either, rising, falling, free };
 
-/// The words of files; card_direction_from throws `usage_error`.
+/// The keywords in files; card_direction_from throws `usage_error`.
 std::string_view name_of(card_direction);
 card_direction card_direction_from(std::string_view);
 
-/// What a person says of a feature of a card.
+/// A person's specification of a feature on a card.
 struct card_feature {
   std::uint32_t feature = 0;
   card_direction direction = card_direction::either;
-  /// Of its bins, ascending. None: those of the training documents.
+  /// Between its bins, ascending. Empty: chosen from the training documents.
   std::vector<double> cuts{};
-  /// The points of each bin, those of missing values last; what has none is fitted. None where
-  /// there are no cuts.
+  /// The points of each bin, the bin of missing values last; empty entries are fitted. Empty
+  /// without cuts.
   std::vector<std::optional<int>> points{};
-  std::size_t line = 0;  ///< of the text that names it; 0: none does
+  std::size_t line = 0;  ///< of the text that names it; 0: none
 };
 
-/// A card on one page: at most so many features, chosen one by one by what they gain; the points of
-/// each rise or fall over its bins, which its documents decide (the bin of missing values is free);
-/// points are whole numbers. Bins with the same points are one.
+/// A card on one page: at most max_features features, chosen greedily by gain. A feature's points
+/// rise or fall over its bins, in the direction that the documents suggest; the bin of missing
+/// values is free. Points are integers. Bins with equal points are merged.
 struct card_page {
   std::size_t max_features = 10;  ///< 1 to 1000
-  int points = 100;               ///< the largest of an item, 1 to 10000; sums stay below 2^24
-  /// Beside `scorecard_options::cross_fit`: the labels choose `pair` or `point`, too.
+  int points = 100;               ///< largest points of an item, 1 to 10000; sums stay below 2^24
+  /// With `scorecard_options::cross_fit`: the labels also choose between `pair` and `point`.
   bool choose_loss = false;
   card_target target = card_target::labels;
-  /// Features whose direction, or more, is given.
+  /// Features with a given direction and possibly given cuts and points.
   std::vector<card_feature> features{};
-  /// The card has these features and no other. Otherwise their directions alone count.
+  /// The card has exactly these features. Otherwise only their directions are used.
   bool only_these = false;
 };
 
-/// Makes a page that of these features and no others. It gets as many features, and room for the
-/// points that they give.
+/// Makes a page with exactly these features: sets max_features to their number, and `points` large
+/// enough for the given points.
 void set_features(card_page& page, std::vector<card_feature> features);
 
-/// How good the best card of a size is on queries that it was not fitted to (cross-fitting). The
-/// quality of a query is its NDCG where the loss is `pair` or `list`, with the expectation over the
-/// orders of equal scores, and minus the sum of squared errors where it is `point`.
+/// The cross-fitted quality of the best card of a size. The quality of a query is its NDCG for
+/// `pair` and `list`, in expectation over the orders of tied scores, and minus the sum of squared
+/// errors for `point`.
 struct card_trial {
-  std::size_t features = 0;  ///< at most
+  std::size_t features = 0;  ///< maximum number
   double smoothness = 0;
   double quality = 0;  ///< mean over the queries; larger is better
   double behind = 0;   ///< mean over the queries of the difference to the largest card
   double error = 0;    ///< standard error of `behind`
 };
 
-/// Training documents of a card on one page, by their totals.
+/// The training documents of a card on one page within a range of totals.
 struct card_total {
-  std::int64_t from = 0;        ///< whole points; up to the next larger total of a list
-  std::uint32_t documents = 0;  ///< with such totals
-  double mean_label = 0;        ///< theirs
+  std::int64_t from = 0;  ///< integer points; the range ends below the next larger `from` in a list
+  std::uint32_t documents = 0;  ///< with totals in the range
+  double mean_label = 0;        ///< of these documents
 };
 
-/// Reads a card as text (docs/edit-card.md). A line is a direction and a feature, its number or one
-/// of `names`. Lines of the feature's bins may follow: the bin's least value (`least` for the
-/// first bin, `missing` for missing values) and its points, or `?`. Throws `error` with `name`,
-/// line and column for what does not fit.
+/// Reads a card from text (docs/guides/edit-card.md). A line has a direction and a feature, by
+/// number or by its name in `names`. Lines for the feature's bins may follow: the bin's least value
+/// (`least` for the first bin, `missing` for missing values) and its points or `?`. Throws `error`
+/// with `name`, line and column for invalid text.
 std::vector<card_feature> card_from_text(std::string_view text, std::string const& name,
                                          datasets::feature_names const& names);
-/// The same without bins.
+/// As above, for text without bins.
 std::vector<card_feature> card_directions_from_text(std::string_view text, std::string const& name,
                                                     datasets::feature_names const& names);
 
-/// The points p of a card have the smallest sum of the loss, `points_penalty` times the sum of all
-/// p^2, and `smoothness` times the sum over neighbouring bins of a feature of the squared
-/// difference of their points. The item of missing values has no neighbour.
+/// The points p of a card minimize the loss, plus `points_penalty` times the sum of p^2, plus
+/// `smoothness` times the sum over neighbouring bins of a feature of the squared difference of
+/// their points. The item of missing values has no neighbour.
 struct scorecard_options {
   card_loss loss = card_loss::pair;
   double points_penalty = 1e-4;  ///< lambda, 1e-9 to 1e4
   double smoothness = 0.1;       ///< mu, 0 to 1e4
-  /// Both are chosen by the training documents (choose_penalties) instead.
+  /// Choose both from the training documents instead (choose_penalties).
   bool cross_fit = false;
-  std::size_t folds = 5;            ///< of that, 2 to 1000
+  std::size_t folds = 5;            ///< of the cross-fitting, 2 to 1000
   std::optional<card_page> page{};  ///< none: all features, points of any size
 };
 
-/// Throws `usage_error` for what makes no sense.
+/// Throws `usage_error` for invalid options.
 void check(scorecard_options const& options);
 
-/// Points of the items of some features: whole numbers, in units of 2^-card_bits.
+/// Integer points of the items of some features, in units of 2^-card_bits.
 struct scorecard {
   std::vector<std::uint32_t> features;    ///< [F] ascending
   std::vector<std::uint32_t> item_begin;  ///< [F + 1] as in a binned_dataset
@@ -138,44 +139,43 @@ struct scorecard {
 
 inline constexpr int card_bits = 32;
 
-/// What `card_from_text` reads, without `?`; `cuts` are those of the card. Points are rounded to
-/// whole ones. A feature with a number has its name in `names` as a comment.
+/// The text that `card_from_text` reads, without `?`; `cuts`: those of the card. Points are rounded
+/// to integers. A feature written by number gets its name in `names` as a comment.
 std::string to_text(scorecard const& card, datasets::discretizer const& cuts,
                     datasets::feature_names const& names = {});
 
-/// The number that a sum of points stands for.
+/// Converts a sum of points to a double.
 double value_of_points(std::int64_t points);
 
-/// Labelled documents as items, which `queries` cover.
+/// Labelled documents as items; `queries` cover them.
 struct scorecard_training {
   std::span<datasets::query_group const> queries;
   datasets::binned_dataset const& documents;
 };
 
-/// The options with penalties that are chosen by cross-fitting, and `cross_fit` false; without
-/// `cross_fit` as they are. The context's seed deals the queries into folds, fewer queries make a
-/// fold each, and the documents of each fold are judged by points that the others give. Of
-/// points_penalty 1e-4, 1e-3, 1e-2, 1e-1, each with smoothness 0.01, 0.1, 1, 10, the first with the
-/// smallest held-out loss: of `pair` and `list` the mean over the queries that the loss counts, of
-/// `point` the sum of squared errors, the mean label that of the others. One query: the defaults.
-/// Throws as `fit_scorecard` does.
+/// Chooses the penalties by cross-fitting if `cross_fit` is set, and returns the options with them
+/// and `cross_fit` false; else returns the options unchanged. The context's seed deals the queries
+/// into folds; with fewer queries than folds, each query is a fold. Candidates are points_penalty
+/// 1e-4, 1e-3, 1e-2, 1e-1, each with smoothness 0.01, 0.1, 1, 10; the first with the smallest
+/// held-out loss wins. The loss is, for `pair` and `list`, the mean over the queries that the loss
+/// counts; for `point`, the sum of squared errors, centred on the mean label of the other folds.
+/// With one query: the defaults. Throws as `fit_scorecard` does.
 scorecard_options choose_penalties(context const& ctx, scorecard_training const& training,
                                    scorecard_options const& options);
 
-/// Fits the points, with `cross_fit` by the penalties that are chosen, to a gradient of 1e-9
-/// (`pair` and `list` by Newton's method with conjugate gradients, `point` by Cholesky's), then
-/// rounds each once. All sums run in a fixed order: the same bits for any number of threads.
-/// `options.page` is not looked at: `fit` makes a card on one page, whose cuts are fewer than those
-/// given. Where nothing is to be learned (no query has a pair, a label
-/// above 0, or documents of different labels), all points are 0. Throws `usage_error` for options
-/// that make no sense, training documents without a label or without items, and for a problem
-/// beyond reason: 2^31 pairs, or with `point` 2^14 items.
+/// Fits the points until the gradient is below 1e-9 (`pair` and `list` by Newton's method with
+/// conjugate gradients, `point` by Cholesky's), then rounds each once. With `cross_fit`, chooses
+/// the penalties first. Sums run in a fixed order: the same bits for any number of threads. Ignores
+/// `options.page`, because a card on one page has fewer cuts: `fit` makes it. All points are 0 if
+/// there is nothing to learn (no query has a pair, a label above 0, or documents of different
+/// labels). Throws `usage_error` for invalid options, for training documents without a label or
+/// without items, and for too large a problem: 2^31 pairs, or with `point` 2^14 items.
 scorecard fit_scorecard(context const& ctx, scorecard_training const& training,
                         scorecard_options const& options);
 
-/// The scores [documents]: of each the sum of the points of its items, as a number. Features are
-/// matched by number; those that only one side has are left out. Throws `usage_error` where a
-/// feature's bins differ.
+/// The scores [documents]: the sum of the points of a document's items, as a double. Matches
+/// features by number and ignores those that only one side has. Throws `usage_error` if a feature's
+/// bins differ.
 std::vector<double> score(context const& ctx, scorecard const& by,
                           datasets::binned_dataset const& documents);
 

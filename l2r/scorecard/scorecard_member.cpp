@@ -16,14 +16,14 @@
 
 #include <fmt/format.h>
 
-// The kind `scorecard`: points of items.
+// The member kind `scorecard`: points of items.
 namespace rulerank::inline v0::l2r {
 
 scorecard_recipe card_recipe() {
   scorecard_recipe made;
   made.discretizer.method = datasets::binning::capped;
   made.discretizer.bins = 12;
-  // The features of a page are few, and large points of theirs do no harm.
+  // A page has few features, so large points do no harm.
   made.options.points_penalty = 1e-3;
   made.options.cross_fit = true;
   card_page& page = made.options.page.emplace();
@@ -59,11 +59,11 @@ nlohmann::ordered_json to_json(card_total const& of) {
 
 namespace {
 
-/// The part of a card's penalties that counts where it is fitted to grades. Labels of few documents
-/// hold chance, which penalties keep off the points; grades hold none.
+/// Factor of a card's penalties if it is fitted to grades. Penalties protect against the noise of
+/// few labels; grades have little noise.
 constexpr double penalties_of_grades = 0.01;
 
-constexpr std::int64_t most_points = std::int64_t{1} << 52;  // doubles have all of these
+constexpr std::int64_t most_points = std::int64_t{1} << 52;  // exactly representable as double
 
 cuts_pointer const& cuts_of_card(model_member const& of) {
   return std::get<scorecard_member>(of).cuts;
@@ -78,20 +78,19 @@ std::vector<std::uint32_t> documents_of_items(datasets::binned_dataset const& it
   return count;
 }
 
-/// The grade, 0 to 4, of a document whose score lies so many deviations above its list's mean.
-/// Pairs of the top then weigh most, as they do with labels.
+/// The grade, 0 to 4, of a standardized score. As with labels, pairs at the top weigh most.
 std::int32_t grade_of(double score) {
   return static_cast<std::int32_t>(std::lround(std::clamp(1.5 * score + 1, 0.0, 4.0)));
 }
 
-/// All documents of the pool, as `cuts` make them. Their labels are grades by the scores that the
-/// recommended members, fitted to the labels, give them.
-query_part graded_by_members(context const& ctx, fitting const& from, scorecard_recipe const& card,
-                             datasets::discretizer const& cuts) {
+/// All documents of the pool, binned by `cuts`. Their labels are grades from the scores of the
+/// recommended members, fitted to the labels.
+query_subset graded_by_members(context const& ctx, fitting const& from,
+                               scorecard_recipe const& card, datasets::discretizer const& cuts) {
   context const alone = without_processes(ctx);
   model const members = fit(
       alone, from.train, recommend(count_labels(from.train), card.discretizer, card.cuts).recipes);
-  query_part pool{from.train.queries, datasets::apply_discretizer(ctx, from.train, cuts)};
+  query_subset pool{from.train.queries, datasets::apply_discretizer(ctx, from.train, cuts)};
   std::vector<double> const scores = score(alone, members, from.train).scores;
   std::ranges::transform(scores, pool.items.labels.begin(), grade_of);
   pool.items.max_label = *std::ranges::max_element(pool.items.labels);
@@ -110,9 +109,8 @@ scorecard_member member_of(page_card page, scorecard_options const& options, std
           std::move(page.totals)};
 }
 
-/// The cuts of the features that a page names, and of no others: those that it gives, or those of
-/// the recipe. Throws `error` naming the documents where none has such a feature, or it is
-/// constant.
+/// The cuts of exactly the features that a page names: given ones, or the recipe's. Throws `error`
+/// naming the documents if no document has such a feature, or if it is constant.
 cuts_pointer cuts_of_page(context const& ctx, datasets::dataset const& train,
                           scorecard_recipe const& wanted) {
   datasets::discretizer cuts =
@@ -131,14 +129,14 @@ cuts_pointer cuts_of_page(context const& ctx, datasets::dataset const& train,
     if (found == cuts.features.end() || found->cuts.empty())
       throw error(
           {train.name, 1, 1},
-          fmt::format("all documents have the same value of {}, expected different values of "
-                      "a feature of the card",
-                      datasets::feature_text(one.feature, cuts.names)));
+          fmt::format(
+              "all documents have the same value of {}, expected a feature of the card that varies",
+              datasets::feature_text(one.feature, cuts.names)));
   }
   return std::make_shared<datasets::discretizer const>(std::move(cuts));
 }
 
-/// A card on one page.
+/// Fits a card on one page.
 scorecard_member fit_page_member(context const& ctx, fitting const& from,
                                  scorecard_recipe const& wanted, fitted_items const& made) {
   scorecard_options options = wanted.options;
@@ -148,9 +146,9 @@ scorecard_member fit_page_member(context const& ctx, fitting const& from,
                  ? card_target::members
                  : card_target::labels;
   if (target == card_target::members) {
-    query_part const pool = graded_by_members(ctx, from, wanted, *made.cuts);
+    query_subset const pool = graded_by_members(ctx, from, wanted, *made.cuts);
     if (options.page->choose_loss) options.loss = card_loss::pair;
-    options.cross_fit = false;  // grades have no chance that folds could show
+    options.cross_fit = false;  // folds cannot reveal the error of grades
     options.page->choose_loss = false;
     scorecard_options of_grades = options;
     of_grades.points_penalty = std::max(1e-9, penalties_of_grades * options.points_penalty);
@@ -185,11 +183,12 @@ model_member fit_card(context const& ctx, fitting& from, recipe const& how) {
 nlohmann::ordered_json write_card(model_member const& of, stored_parts& parts) {
   auto const& member = std::get<scorecard_member>(of);
   scorecard const& card = member.card;
-  if (!member.cuts) throw usage_error("a scorecard without cuts, which no model file holds");
+  if (!member.cuts) throw usage_error("a scorecard without cuts cannot be saved");
   scorecard const by_cuts = columns_of(*member.cuts);
   if (by_cuts.features != card.features || by_cuts.item_begin != card.item_begin ||
       card.points.size() != by_cuts.item_begin.back())
-    throw usage_error("a scorecard of other items than its cuts make");
+    throw usage_error(
+        "the items of the scorecard differ from those of its cuts, expected the same");
   auto const by_feature = [&](auto const& of_items) {
     nlohmann::ordered_json lists = nlohmann::ordered_json::array();
     for (std::size_t f = 0; f < card.features.size(); ++f)
@@ -198,7 +197,7 @@ nlohmann::ordered_json write_card(model_member const& of, stored_parts& parts) {
     return lists;
   };
   if (member.options.cross_fit)
-    throw usage_error("a scorecard whose penalties were not chosen, which no model file holds");
+    throw usage_error("a scorecard whose penalties were not chosen cannot be saved");
   nlohmann::ordered_json options = to_json(member.options);
   if (member.cross_fitted_folds > 0) options["cross_fitted_folds"] = member.cross_fitted_folds;
   for (card_trial const& one : member.frontier) options["frontier"].push_back(to_json(one));
@@ -248,7 +247,7 @@ model_member read_card(json_fields const& from, stored_parts const& parts) {
     }
   from.integer("unit_bits", card_bits, card_bits);
   member.card = columns_of(*member.cuts);
-  // No sum of so many points leaves 64 bits.
+  // Sums of this many points fit 64 bits.
   constexpr std::size_t most_features = std::numeric_limits<std::int64_t>::max() / most_points;
   if (std::size_t const features = member.card.features.size();
       features == 0 || features > most_features)

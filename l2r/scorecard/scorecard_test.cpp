@@ -43,7 +43,7 @@ datasets::binned_dataset items_of(datasets::dataset const& data, int bins = 4,
   return datasets::apply_discretizer(ctx, data, datasets::fit_discretizer(ctx, data, how));
 }
 
-/// What a card makes smallest, by the definition, pair by pair.
+/// A card's objective by the definition, pair by pair.
 double value_by_definition(datasets::dataset const& data, datasets::binned_dataset const& items,
                            scorecard_options const& options, std::vector<double> const& p) {
   std::vector<double> s(data.size());
@@ -112,7 +112,7 @@ TEST(scorecard, two_documents_by_hand) {
     auto const p = values_of(fit_scorecard(ctx, {data.queries, items}, {loss, lambda, 0}));
     EXPECT_NEAR(p[0], -std::log(3) / 2, 1e-8) << name_of(loss);
     EXPECT_NEAR(p[1], std::log(3) / 2, 1e-8) << name_of(loss);
-    // mu (p1 - p0)^2 = 4 mu p^2 is what lambda = 2 mu gives.
+    // mu (p1 - p0)^2 = 4 mu p^2 equals the penalty with lambda = 2 mu.
     auto const q =
         values_of(fit_scorecard(ctx, {data.queries, items}, {loss, lambda / 2, lambda / 4}));
     EXPECT_NEAR(q[1], std::log(3) / 2, 1e-8) << name_of(loss);
@@ -226,7 +226,7 @@ TEST(scorecard, queries_that_teach_nothing) {
         fit_scorecard(ctx, {data.queries, datasets::apply_discretizer(ctx, data, cuts)}, options));
   };
   EXPECT_EQ(fitted(many, {card_loss::list, .1, .1}), fitted(few, {card_loss::list, .1, .1}));
-  // Of pairs the mean is over all queries: half the loss is twice the penalties.
+  // The mean over pairs is over all queries: half the loss equals twice the penalties.
   auto const halved = fitted(many, {card_loss::pair, .1, .1});
   auto const whole = fitted(few, {card_loss::pair, .2, .2});
   for (std::size_t x = 0; x < whole.size(); ++x) EXPECT_NEAR(halved[x], whole[x], 1e-7);
@@ -253,7 +253,7 @@ TEST(scorecard, missing_values_have_points_but_no_neighbour) {
     EXPECT_FALSE(next[items.item_begin[f + 1] - 2]);  // the last bin
     EXPECT_TRUE(next[items.item_begin[f]]);
   }
-  // A smoothness beyond measure makes bins equal, and leaves the missing values' points alone.
+  // An extreme smoothness makes bins equal and does not affect the missing values' points.
   auto const p =
       values_of(fit_scorecard(context{}, {data.queries, items}, {card_loss::pair, 1e-3, 1e4}));
   std::uint32_t const begin = items.item_begin[1], end = items.item_begin[2];
@@ -292,14 +292,14 @@ TEST(scorecard, features_are_matched_by_number) {
   EXPECT_THROW(score(ctx, fewer, items), usage_error);
 }
 
-/// The loss alone of the documents of the queries chosen.
+/// The loss without penalties for the documents of the chosen queries.
 double loss_by_definition(datasets::dataset const& data, datasets::binned_dataset const& items,
                           card_loss loss, std::vector<double> const& p) {
   scorecard_options const without{loss, 0, 0};
   return value_by_definition(data, items, without, p);
 }
 
-/// Documents that are sampled sparsely: queries of one, two or three.
+/// Sparsely sampled documents: queries of one, two or three.
 datasets::dataset sparse(std::size_t queries, std::uint64_t seed) {
   random_engine engine(seed);
   std::string text;
@@ -312,7 +312,7 @@ datasets::dataset sparse(std::size_t queries, std::uint64_t seed) {
   return parsed(text);
 }
 
-/// What choose_penalties is to choose, by fits of its own to the end: folds of one query each.
+/// The expected result of choose_penalties, by separate converged fits: folds of one query each.
 std::pair<double, double> best_penalties(datasets::dataset const& data,
                                          datasets::binned_dataset const& items, card_loss loss) {
   context const ctx;
@@ -376,7 +376,7 @@ TEST(scorecard, noise_makes_penalties_large_and_signal_small) {
   for (int d = 0; d < 400; ++d) {
     std::uint64_t const a = uniform_below(engine, 20);
     noise += fmt::format("{} qid:{} 1:{}\n", uniform_below(engine, 2), d / 5, a);
-    signal += fmt::format("{} qid:{} 1:{}\n", a % 2, d / 5, a);  // no neighbour is like another
+    signal += fmt::format("{} qid:{} 1:{}\n", a % 2, d / 5, a);  // neighbours differ
   }
   for (card_loss const loss : all_losses) {
     scorecard_options asked{loss};
@@ -413,16 +413,16 @@ TEST(scorecard, cross_fitting_of_little) {
   for (card_loss const loss : all_losses) {
     scorecard_options asked{loss, .5, 7};
     asked.cross_fit = true;
-    auto const one = drawn(6, 47);  // nothing to leave out: the defaults
+    auto const one = drawn(6, 47);  // cannot be held out: the defaults
     scorecard_options chosen = choose_penalties(ctx, {one.queries, items_of(one)}, asked);
     EXPECT_EQ(chosen.points_penalty, 1e-4);
     EXPECT_EQ(chosen.smoothness, .1);
-    // Nothing is learned, nothing differs: the first.
+    // Nothing to learn: all trials are equal, and the first wins.
     auto const alike = parsed("1 qid:1 1:0\n1 qid:1 1:1\n1 qid:2 1:3\n1 qid:3 1:3\n");
     chosen = choose_penalties(ctx, {alike.queries, items_of(alike)}, asked);
     EXPECT_EQ(chosen.points_penalty, 1e-4) << name_of(loss);
     EXPECT_EQ(chosen.smoothness, .01) << name_of(loss);
-    // Without a word of cross-fitting nothing changes.
+    // Without cross_fit nothing changes.
     asked.cross_fit = false;
     EXPECT_EQ(choose_penalties(ctx, {one.queries, items_of(one)}, asked).smoothness, 7);
   }

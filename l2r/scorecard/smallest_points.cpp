@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::size_t most_steps = 200;
 constexpr std::size_t most_halvings = 60;
-/// Bin codes that a thread at least has: a step of fewer is done before another thread has begun,
-/// and thousands of steps wait for it where other work has its core.
+/// Minimum number of bin codes per thread: a smaller step ends before another thread has started,
+/// and thousands of steps would wait if other work occupies that thread's core.
 constexpr std::size_t codes_a_thread = std::size_t{1} << 17;
 
 double dot(std::vector<double> const& a, std::vector<double> const& b) {
@@ -28,7 +28,7 @@ double length(std::vector<double> const& a) {
   return std::sqrt(dot(a, a));
 }
 
-/// A direction d with H d = -g, but for a rest of at most `rest`.
+/// An approximate solution d of H d = -g with a residual of at most `rest`.
 std::vector<double> newton_direction(context const& ctx, convex_function& of,
                                      std::vector<double> const& gradient, double rest) {
   std::size_t const n = gradient.size();
@@ -77,22 +77,21 @@ std::vector<double> smallest_points(context const& all, convex_function& of, dou
       for (std::size_t i = 0; i < n; ++i) tried[i] = points[i] + share * direction[i];
       reached = of.evaluate(ctx, tried, gradient);
       if (reached <= value + 1e-4 * share * descent + 1e-14 * std::abs(value)) break;
-      // Near the end the value falls by less than its rounding: a shorter gradient is the sign.
+      // Near the minimum the value changes by less than its rounding: then the gradient's length
+      // decides.
       if (-descent < 1e-12 * std::abs(value) && length(gradient) < slope) break;
     }
     points.swap(tried);
     value = reached;
   }
-  throw usage_error(
-      "points that do not settle: their sum of loss and penalties has no smallest value that "
-      "doubles reach, expected a larger penalty");
+  throw usage_error("the fit of the points did not converge; use a larger penalty");
 }
 
 std::size_t expect_least_squares(std::size_t items) {
   if (items > most_unknowns)
     throw usage_error(
-        fmt::format("the loss point with {} items, expected at most {}; the losses "
-                    "pair and list take more",
+        fmt::format("found {} items for the loss point, expected at most {}; use the loss pair or "
+                    "list, which allow more",
                     items, most_unknowns));
   return items;
 }
@@ -108,7 +107,7 @@ least_squares::least_squares(context const& ctx, datasets::binned_dataset const&
   for (std::int32_t const y : training.labels) squares += (y - mean) * (y - mean);
   learns_ = squares != 0;
   if (!learns_) return;
-  // How many documents hold two items: integers, whose order does not matter.
+  // Co-occurrence counts of items: integers, so the order does not matter.
   parallel_for(ctx, training.feature_count(), 1, [&](std::size_t begin, std::size_t end, int) {
     std::vector<std::uint32_t> counts;
     for (std::size_t f = begin; f < end; ++f) {

@@ -42,8 +42,8 @@ async function post(path, body) {
       body: JSON.stringify({labeller, ...body}),
     });
   } catch {
-    throw new Error("The program has stopped. Start it again and open the address that it prints: " +
-                    "every answer that was followed by another page is kept.");
+    throw new Error("The program has stopped. Start it again and open the address that it prints. " +
+                    "Every answer after which the next document appeared is saved.");
   }
   const result = await reply.json();
   if (!reply.ok) throw new Error(result.error);
@@ -142,7 +142,7 @@ function renderQuestion() {
     const item = element("li");
     const name = element("bdi", n.title || n.docid);
     item.append(element("b", "label " + answerName(n.label)), " ", name,
-                " (" + n.docid + ", " + n.shared + " of " + q.featureCount + " features alike" +
+                " (" + n.docid + ", " + n.shared + " of " + q.featureCount + " features equal" +
                 (n.qid === q.qid ? "" : "; query " + n.qid + " " + n.query) + ")");
     return item;
   }));
@@ -180,7 +180,7 @@ function render(state) {
   $("progress").textContent = labels + (now.goal === null ? "" : " of " + now.goal) +
     (all === 1 ? " document labelled" : " documents labelled") +
     (now.skipped === 0 ? "" : ", " + now.skipped + " skipped") +
-    (now.mine === now.answers ? "" : ", " + now.mine + " answers of yours");
+    (now.mine === now.answers ? "" : ", " + now.mine + " answers by you");
   $("who").textContent = labeller + (now.labellers.length > 1 ? " of " + now.labellers.join(", ") : "");
   show("done", now.goal !== null);
   if (now.goal !== null) [$("done").max, $("done").value] = [now.goal, labels];
@@ -220,7 +220,7 @@ async function estimate() {
   try {
     const e = await post("/estimate");
     if (!now || now.state !== "question") return;
-    $("expected").textContent = e.documents === null ? "too few answers to tell how many more"
+    $("expected").textContent = e.documents === null ? "too few answers to estimate how many more"
       : "about " + e.documents + " more expected (" + e.low + " to " + e.high + ")";
     $("expected").title = e.text;
   } catch (error) {
@@ -257,7 +257,7 @@ $("name").addEventListener("submit", (event) => {
 $("who").addEventListener("click", askForAName);
 
 if (token === "") {
-  say("Open the address that the program printed: it ends with #, which this one lacks.");
+  say("Open the whole address that the program printed. This address lacks the part from # on.");
 } else if (labeller === "") {
   askForAName();
 } else {

@@ -1,4 +1,4 @@
-"""Arrays and frames as the library's data sets: no computation but putting rows in order."""
+"""Conversion of arrays and frames to the library's data sets; it only reorders rows."""
 
 import dataclasses
 import numbers
@@ -20,7 +20,7 @@ def is_frame(X):
 
 
 def as_frame(X):
-    """A table of Arrow's kind, as polars and pyarrow have it, as a frame of pandas; anything else as it is."""
+    """Converts an Arrow-compatible table, such as those of polars and pyarrow, to a pandas frame; returns anything else unchanged."""
     names = getattr(X, "column_names", getattr(X, "columns", None))
     if is_frame(X) or names is None or not hasattr(X, "__arrow_c_stream__"):
         return X
@@ -31,29 +31,29 @@ HOST_MEMORY = (1, 3)  # DLPack's kDLCPU and kDLCUDAHost
 
 
 def of_another_library(X, name="X"):
-    """Whether X is an array that comes through DLPack. One that the CPU cannot read is an error, which calls it `name`."""
+    """Whether X is an array to be read through DLPack. Raises for one that the CPU cannot read; the message calls it `name`."""
     if not hasattr(X, "__dlpack__") or hasattr(X, "__arrow_c_array__") or isinstance(X, np.ndarray) or is_frame(X):
         return False
     kind, number = X.__dlpack_device__()
     if kind not in HOST_MEMORY:
-        raise UsageError(f"{name}: found an array on device {number} of DLPack's kind {int(kind)}, expected one in the "
-                         f"memory of the CPU, as {name}.cpu() gives it")
+        raise UsageError(f"{name}: found an array on device {number} of DLPack's kind {int(kind)}, expected an array "
+                         f"in the memory of the CPU, such as {name}.cpu()")
     return True
 
 
 def as_array(X, name="X"):
-    """An array of another library through DLPack, without a copy; anything else as it is."""
+    """Another library's array through DLPack, without a copy; returns anything else unchanged."""
     if not of_another_library(X, name):
         return X
     try:
         return np.from_dlpack(X)
     except (BufferError, RuntimeError, TypeError) as error:
-        raise UsageError(f"{name}: found {type(X).__name__}, which NumPy does not take ({error}), expected values of "
+        raise UsageError(f"{name}: found {type(X).__name__}, which NumPy cannot read ({error}), expected values of "
                          + ("float32 or float64" if name == "X" else "a type that NumPy has")) from error
 
 
 def split_qid(X, qid, qid_column):
-    """X without the column of the query ids, and the query ids or None."""
+    """X without the column of query ids, and the query ids or None."""
     X = as_frame(X)
     if qid_column is None:
         return as_array(X), qid
@@ -63,16 +63,16 @@ def split_qid(X, qid, qid_column):
                 raise UsageError(f"qid_column: found {qid_column!r}, expected the name of a column of X")
             return X, qid
         if qid is not None:
-            raise UsageError(f"qid: found it beside the column {qid_column!r} of X, expected one of them")
+            raise UsageError(f"qid: found both qid and the column {qid_column!r} of X, expected one of them")
         return X.drop(columns=qid_column), X[qid_column].to_numpy()
-    if hasattr(X, "columns"):  # its column of query ids would be taken for a feature
+    if hasattr(X, "columns"):  # its column of query ids would become a feature
         raise UsageError(f"X: found {type(X).__name__} of {type(X).__module__.split('.')[0]}, expected a frame of "
                          "pandas, polars or pyarrow")
     X = as_array(X)
     if isinstance(qid_column, str):
         return X, qid
     if qid is not None:
-        raise UsageError(f"qid: found it beside column {qid_column} of X, expected one of them")
+        raise UsageError(f"qid: found both qid and column {qid_column} of X, expected one of them")
     if not sp.issparse(X):
         X = np.asarray(X)
     if X.ndim != 2 or not whole(qid_column) or not -X.shape[1] <= qid_column < X.shape[1]:
@@ -87,26 +87,26 @@ def split_qid(X, qid, qid_column):
 
 
 def columns_of_file(X, names):
-    """X as an estimator that was read from a file takes it: of a frame the columns that have names there."""
+    """X for an estimator loaded from a file: of a frame, only the columns named there."""
     if names is None:
         return X
     if not is_frame(X):
-        raise DataError("X: features have numbers, expected names: a frame with the columns that feature_names_in_ has")
+        raise DataError("X: found features with numbers, expected a frame with the columns of feature_names_in_")
     return X[list(names)] if set(names) <= set(X.columns) else X
 
 
 def warn_of_one_query(qid, qid_column, rows, calls=1):
-    """Where query ids may have been meant, but have not come. `calls`: between the user's line and this function."""
+    """Warns if query ids were probably intended but not given. `calls`: number of frames between the user's line and this function."""
     if qid is None and qid_column is not None and rows > 1:
-        warnings.warn(f"qid: found none, so all {rows} rows are one query; expected the argument qid or a column of X that "
-                      "qid_column names. groups of a search of scikit-learn go to its splitter alone. qid_column=None: "
-                      "one query is meant", stacklevel=2 + calls)
+        warnings.warn(f"qid: found none, so all {rows} rows are one query; pass qid, or set qid_column to a column of X "
+                      "(scikit-learn's searches pass groups to the splitter alone), or set qid_column=None for one query",
+                      stacklevel=2 + calls)
 
 
 @dataclasses.dataclass
 class Queries:
-    """The rows of queries. `names`: their ids as text, `ids`: as they came. `order`: that puts each query's rows together,
-    or None where they are."""
+    """Rows grouped by query. `names`: ids as text; `ids`: ids as given. `order`: the permutation that groups each query's
+    rows, or None if they are grouped."""
 
     sizes: list
     names: list
@@ -135,25 +135,25 @@ def qid_array(qid, rows):
         raise UsageError(f"qid: found the shape {qid.shape}, expected one id for each of {rows} rows")
     if qid.dtype.kind == "f":
         for row in np.flatnonzero(~np.isfinite(qid)):
-            raise data_error("qid", int(row), f"found {qid[row]}, expected an integer or text: each row is of a query")
+            raise data_error("qid", int(row), f"found {qid[row]}, expected an integer or text, because each row belongs to a query")
         whole = qid.astype(np.int64, copy=True)
         if (whole != qid).any():
             raise DataError("qid: found a number that is not whole, expected integers or text")
         return whole
     if qid.dtype.kind == "O" or (qid.dtype.kind == "U" and isinstance(given, (list, tuple))):
-        expect_ids(given if isinstance(given, (list, tuple)) else qid)  # NumPy makes text of a list of both
+        expect_ids(given if isinstance(given, (list, tuple)) else qid)  # NumPy converts a mixed list to text
     return qid
 
 
 def data_error(of, row, said, column=None):
-    """An error at a row, and a column, of the array `of`; both from 0."""
+    """An error at a row and column of the array `of`; both count from 0."""
     error = DataError(f"{of}:{row + 1}:{'' if column is None else f'{column + 1}:'} {said}")
     error.file, error.line, error.column = of, row + 1, 0 if column is None else column + 1
     return error
 
 
 def in_doubles(convert, **arrays):
-    """Returns `convert()`, which makes doubles of these arrays. Throws for a whole number that no double holds."""
+    """Returns `convert()`, which converts these arrays to doubles. Raises for an integer that is too large for a double."""
     try:
         return convert()
     except OverflowError as error:
@@ -166,12 +166,12 @@ def in_doubles(convert, **arrays):
 
 
 def validated(estimator, X, *y, **how):
-    """X, or X and y, as scikit-learn's validate_data has them."""
+    """X, or X and y, as returned by scikit-learn's validate_data."""
     return in_doubles(lambda: validate_data(estimator, X, *y, **how), X=X, **dict(zip("y", y)))
 
 
 def expect_unicode(text, of, row):
-    """Throws for text that is none in UTF-8, which the library takes: half of a surrogate pair."""
+    """Raises for text that cannot be encoded as UTF-8: a lone surrogate."""
     try:
         text.isascii() or text.encode()
     except UnicodeEncodeError as error:
@@ -179,7 +179,7 @@ def expect_unicode(text, of, row):
 
 
 def expect_ids(qid):
-    """Throws unless these objects are all integers, or all text."""
+    """Raises unless these objects are all integers or all text."""
     kinds = set(map(type, qid))
     if all(issubclass(kind, str) for kind in kinds) or all(issubclass(kind, numbers.Integral) for kind in kinds):
         return
@@ -187,11 +187,11 @@ def expect_ids(qid):
         if not isinstance(one, (numbers.Integral, str)):
             raise DataError(f"qid:{row + 1}: found {one!r}, expected an integer or text")
         if isinstance(one, str) != isinstance(qid[0], str):
-            raise DataError(f"qid:{row + 1}: found {one!r} beside {qid[0]!r}, expected integers or text, not both")
+            raise DataError(f"qid:{row + 1}: found both {one!r} and {qid[0]!r}, expected either integers or text")
 
 
 def queries_of(qid, rows):
-    """Without query ids all rows are one query."""
+    """Groups rows by query; without query ids all rows are one query."""
     if qid is None:
         return Queries([rows], ["1"], np.array(["1"]))
     qid = qid_array(qid, rows)
@@ -214,8 +214,8 @@ def queries_of(qid, rows):
 
 
 def column_of(y):
-    """One number a row. scikit-learn's check takes longer than to judge a small set: only what is no array of
-    numbers yet goes there."""
+    """A vector with one number per row. Skips scikit-learn's check for numeric arrays, because it takes longer than
+    evaluating a small set."""
     if isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "iuf":
         return y
     y = column_or_1d(as_array(y, "y"))
@@ -224,7 +224,7 @@ def column_of(y):
 
 
 def expect_numbers(y):
-    """Throws for labels that are no numbers; text is none, whatever it says, and neither is pandas' NA."""
+    """Raises for labels that are not numbers, including text and pandas' NA."""
     y = np.asarray(y)
     if y.dtype.kind in "OUS":
         for row, one in enumerate(y.ravel().tolist()):
@@ -233,7 +233,7 @@ def expect_numbers(y):
 
 
 def whole_labels(y):
-    """Labels as the library has them; those below 0 are refused there, but -1: not labelled."""
+    """Labels as int32. Accepts -1 (unlabelled); raises for other negative labels."""
     y = column_of(y)
     if y.dtype.kind == "f":
         bad = np.flatnonzero(~(np.floor(y) == y))
@@ -247,12 +247,12 @@ def whole_labels(y):
 
 
 def checked_csr(X):
-    """X as CSR whose indices lie within it: SciPy and the library read where they point. X itself stays as it is."""
+    """X as a CSR matrix with validated indices, because SciPy and the library do not check bounds. Does not modify X."""
     X = X.tocsr()
     try:
         checked = type(X)((X.data, X.indices, X.indptr), shape=X.shape)
         checked.check_format(full_check=True)
-        if (np.diff(checked.indptr) < 0).any():  # it does not look where there are no values
+        if (np.diff(checked.indptr) < 0).any():  # check_format skips this if there are no values
             raise ValueError("indptr must be a non-decreasing sequence")
     except ValueError as error:
         raise DataError(f"X: found a sparse matrix that is not valid: {error}") from error
@@ -260,7 +260,7 @@ def checked_csr(X):
 
 
 def names_of(columns):
-    """The names of columns as text that the library takes; it refuses those that no file may have."""
+    """Column names as text. Raises for names that cannot be stored in files."""
     names = [str(name) for name in columns]
     for number, name in enumerate(names, 1):
         try:
@@ -271,7 +271,7 @@ def names_of(columns):
 
 
 def dataset_of(run, X, queries, y=None, names=None, ids=None, comments=None, numbers=None):
-    """X: validated, float32 or float64, or CSR; `names` of the columns, or None; or their `numbers`, ascending, else from 1."""
+    """`X`: validated float32 or float64, or CSR. `names`: of the columns, or None. `numbers`: of the columns, ascending; default: 1, 2, ..."""
     X = queries.grouped(checked_csr(X) if sp.issparse(X) else X)
     labels = np.zeros(X.shape[0], np.int32) if y is None else queries.grouped(whole_labels(y))
     about = {"group_sizes": queries.sizes, "qids": queries.names,

@@ -20,35 +20,35 @@ if typing.TYPE_CHECKING:
 
     from ._types import Array, Bins, Path, Progress, RandomState, Rows, Vector
 
-# What X is: values that are not there are NaN, what is infinite is an error of the library.
+# Validation of X: NaN is a missing value; the library raises for infinite values.
 READING = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "ensure_all_finite": False,
            "order": "C"}
 
 
 class Discretizer(Running, TransformerMixin, BaseEstimator):
-    """Cuts each feature into bins, as `rulerank discretize` does.
+    """Cuts each feature into bins, like `rulerank discretize`.
 
     Parameters
     ----------
     method : {"tube", "width", "frequency"}
-        Tree-based unsupervised bins (Schmidberger and Frank 2005), equal widths, equal frequencies.
+        Tree-based unsupervised bins (Schmidberger and Frank 2005), equal width, or equal frequency.
     bins : int or "cv"
-        Bins of a feature at most, 2 to 250, or by cross-validated likelihood.
+        Maximum number of bins per feature, 2 to 250; "cv": by cross-validated likelihood.
     norm : {"none", "query-minmax", "query-zscore"}
-        Values are normalized within their query first.
+        Normalization of values within their query, before cutting.
     missing_values : {"item", "none", "zero"}
-        What NaN becomes: a bin of its own, no bin, or 0.
+        How NaN is treated: as a separate bin, as no bin, or as 0.
     unlisted : {"zero", "missing"}
-        What a sparse row does not list.
+        The value of features that a sparse row does not list.
     n_jobs, random_state, device, verbose
-        As of `RuleRanker`.
+        As in `RuleRanker`.
     qid_column : str or int or None
-        The column of X with query ids: in frames by name, in arrays by number.
+        The column of X with query ids: a name for frames, a number for arrays.
 
     Attributes
     ----------
-    cuts_ : the fitted cuts, which `RuleRanker(cuts=...)` takes
-    feature_cuts_ : list of arrays, the cuts of each column of X, ascending
+    cuts_ : the fitted cuts, for `RuleRanker(cuts=...)`
+    feature_cuts_ : list of arrays, the ascending cuts of each column of X
 
     Examples
     --------
@@ -57,7 +57,7 @@ class Discretizer(Running, TransformerMixin, BaseEstimator):
     [[0, 1], [0, 0], [1, 1]]
     """
 
-    _of_file = False  # what it is fitted to has been read by `load`
+    _of_file = False  # loaded from a file
 
     def __init__(self, method: str = "tube", bins: Bins = 10, *, norm: str = "none", missing_values: str = "item",
                  unlisted: str = "zero", qid_column: str | int | None = "qid", n_jobs: int | None = None,
@@ -74,7 +74,7 @@ class Discretizer(Running, TransformerMixin, BaseEstimator):
         self.verbose = verbose
 
     def fit(self, X: Rows, y: object = None, qid: Vector | None = None) -> Self:
-        """`qid` [rows]: the query of each row; it matters with `norm`, which warns where none comes. Labels are not looked at."""
+        """Fits the cuts. Ignores labels. `qid` [rows]: the query of each row; needed with `norm`, which warns without it."""
         X, qid = split_qid(X, qid, self.qid_column)
         X = validated(self, X, **READING)
         self._of_file = False
@@ -87,12 +87,12 @@ class Discretizer(Running, TransformerMixin, BaseEstimator):
         return self
 
     def fit_transform(self, X: Rows, y: object = None, qid: Vector | None = None) -> Array:
-        """`fit`, then `transform` of the same rows."""
+        """`fit`, then `transform` on the same rows."""
         return self.fit(X, y, qid).transform(X, qid)
 
     def transform(self, X: Rows, qid: Vector | None = None) -> Array:
-        """The bins from 0, [rows x features that have two bins or more], as uint8: column by column in
-        memory, 255 where a value has none."""
+        """The bins, from 0, as uint8 [rows x features with two or more bins], in column-major order; 255 for a value
+        without a bin."""
         check_is_fitted(self)
         X, qid = split_qid(X, qid, self.qid_column)
         if self._of_file:
@@ -100,14 +100,14 @@ class Discretizer(Running, TransformerMixin, BaseEstimator):
         X = validated(self, X, reset=False, **READING)
         queries = queries_of(qid, X.shape[0])
         if normalizes(self.cuts_):
-            warn_of_one_query(qid, self.qid_column, X.shape[0], calls=2)  # scikit-learn's wrapper of outputs is between
+            warn_of_one_query(qid, self.qid_column, X.shape[0], calls=2)  # scikit-learn's output wrapper adds a frame
         with self._running() as run:
             items = _core.apply_cuts(run, dataset_of(run, X, queries, names=feature_names_of(self, X)),
                                      self.cuts_)
         return queries.ungrouped(items.codes())
 
     def _columns(self):
-        """The columns of X in the order of the fitted features, whose names are sorted."""
+        """The columns of X in the order of the fitted features, which are sorted by name."""
         names = getattr(self, "feature_names_in_", None)
         if names is None:
             return None
@@ -123,10 +123,10 @@ class Discretizer(Running, TransformerMixin, BaseEstimator):
         return cuts
 
     def get_feature_names_out(self, input_features: Sequence[str] | None = None) -> Array:
-        """The names of the features that `transform` gives: those with two bins or more.
+        """The names of the features in the output of `transform`: those with two or more bins.
 
-        input_features : names of the columns of X, that of the query ids may be among them; others than those of `fit` are
-            an error, where these have names; default: those of `fit`, else x0, x1, ...
+        input_features : names of the columns of X, with or without the query ids' column; they must equal those of `fit`,
+            if these have names. Default: the names of `fit`, else x0, x1, ...
         """
         check_is_fitted(self)
         if input_features is not None:
@@ -138,21 +138,21 @@ class Discretizer(Running, TransformerMixin, BaseEstimator):
         return input_features[kept]
 
     def _without_qid(self, names):
-        """The names of the columns of X without that of the query ids, where it is one too many."""
+        """The names of the columns of X without the query ids' column, if that is included."""
         if len(names) != self.n_features_in_ + 1:
             return names
         return np.delete(names, self.qid_column) if whole(self.qid_column) else names[names != self.qid_column]
 
     @checked
     def save(self, path: Path) -> None:
-        """Writes the cuts as JSON, which `--discretizer` of the program reads."""
+        """Writes the cuts as JSON, for the program's option `--discretizer`."""
         check_is_fitted(self)
         self.cuts_.write(str(path))
 
     @classmethod
     @checked
     def load(cls, path: Path, **params: Any) -> Self:
-        """Reads what `save` or `--discretizer-out` of the program wrote, with its parameters and the names of its features."""
+        """Reads a file written by `save` or the program's `--discretizer-out`, with its parameters and feature names."""
         cuts = _core.Cuts.read(str(path))
         made = cls(**cuts.parameters | params)
         made.cuts_ = cuts
@@ -171,7 +171,7 @@ class Discretizer(Running, TransformerMixin, BaseEstimator):
 
 
 def discretizer_options(of, method=None, bins=None):
-    """How features become items. `method`, `bins`: instead of None."""
+    """The options of the discretizer. `method`, `bins`: replacements for None."""
     method, bins = of.method or method, bins if of.bins is None else of.bins
     if bins != "cv" and not 2 <= bins <= 250:
         raise UsageError(f"bins: found {bins!r}, expected 2 to 250 or 'cv'")
@@ -179,12 +179,12 @@ def discretizer_options(of, method=None, bins=None):
 
 
 def normalizes(cuts):
-    """Whether values become bins by those of their query."""
+    """Whether values are normalized within their query."""
     return cuts.parameters["norm"] != "none"
 
 
 def columns_to_keep(fitted):
-    """The columns of arrays for a file, which otherwise knows those up to the last that a row lists; 0: it knows names."""
+    """The number of array columns, stored because files otherwise end at the last listed feature; 0 if features have names."""
     return 0 if hasattr(fitted, "feature_names_in_") else fitted.n_features_in_
 
 

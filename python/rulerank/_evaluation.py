@@ -1,4 +1,4 @@
-"""Measures of rankings, and whether two differ."""
+"""Evaluation measures of rankings, and significance tests."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _metrics(metrics):
 
 
 def _labelled(y, qid, metrics, parts):
-    """The labels in queries, and how rows are put in order; the library judges the labels."""
+    """The labels by query, and the order of rows; the library validates the labels."""
     y = as_array(y, "y")
     if np.ndim(y) != 1 and np.shape(y)[1:] != (1,):
         raise UsageError(f"y: found the shape {np.shape(y)}, expected one label a row, or qrels and a run as dicts")
@@ -48,14 +48,14 @@ def _scores(scores, queries, rows):
     except DataError:
         raise
     except (TypeError, ValueError) as error:
-        raise UsageError(f"scores: found what is no number ({error}), expected one score for each row") from error
+        raise UsageError(f"scores: found a value that is not a number ({error}), expected one score for each row") from error
     if scores.shape != (rows,):
         raise UsageError(f"scores: found the shape {scores.shape}, expected one score for each of {rows} rows")
     return np.ascontiguousarray(queries.grouped(scores))
 
 
 class Qrels:
-    """Judgments that are made ready once, where many runs are judged by them.
+    """Judgments prepared once, to evaluate many runs.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ class Qrels:
 
 
 def _by_query(values, attribute):
-    """{qid: {docno: value}} of a dict, or of ranx's Qrels and Run by the attribute of that name; else None."""
+    """The dict {qid: {docno: value}} of a dict, or of ranx's Qrels or Run, recognized by `attribute`; else None."""
     if hasattr(values, attribute) and hasattr(values, "to_dict"):
         return dict(values.to_dict())
     return dict(values) if isinstance(values, Mapping) else None
@@ -87,29 +87,28 @@ def _by_query(values, attribute):
 def evaluate(y: Vector | Qrels | Judgments, scores: Vector | Retrieved, qid: Vector | None = None, metrics: Names = "MAP,NDCG@10", *,
              profile: str | None = None, per_query: bool = False, n_jobs: int | None = None, verbose: Progress = False,
              **parts: Any) -> dict[str, float] | Any:
-    """Judges scores, or a run against qrels, as `rulerank evaluate` does.
+    """Evaluates scores, or a run against qrels, like `rulerank evaluate`.
 
     Parameters
     ----------
-    y : array [rows], labels: 0 or more, -1 for not judged, which counts as not relevant; fractional ones want gain="linear", and
-        relevant_from for measures of relevant documents. NaN is an error: it is no label. Or qrels: {qid: {docno: label}}, ranx's Qrels,
-        or a `Qrels` of either, which is ready for the next run too
-    scores : array [rows], larger is better; of equal ones the earlier row comes first; or beside qrels a run:
-        ranx's Run, or {qid: {docno: score}}. Queries that both have count, in the order of the qrels
-    qid : array [rows] or None, the query of each row; None: one query. Not beside qrels
+    y : array [rows] of labels: 0 or more; -1 for not judged, which counts as not relevant. Fractional labels require gain="linear", and
+        relevant_from for measures of relevant documents. A NaN label raises an error. Or qrels: {qid: {docno: label}}, ranx's Qrels, or a
+        `Qrels`, which can be reused for several runs
+    scores : array [rows], larger is better; among equal scores the earlier row ranks first. With qrels, a run: ranx's Run, or
+        {qid: {docno: score}}. Evaluates the queries that both have, in the order of the qrels
+    qid : array [rows] or None, the query of each row; None: one query. Invalid with qrels
     metrics : str or list, such as "MAP,NDCG@1-10,ERR@20"
-    profile : {"letor", "mslr", "standard", "trec", "lightgbm", "yahoo"}; default: letor, of qrels trec. Under letor
-        NDCG@k of a query with fewer than k rows is 0, as LETOR's script has it; standard looks at those there are. trec
-        orders equal scores by the documents' ids, which rows do not have: of arrays it wants ties="stable", "average" or "worst"
-    per_query : bool, a frame of each query's values instead of the averages
-    parts : parts of the profile: gain, discount, no_relevant, relevant_from, short_list, ties, max_docs,
-        max_label, rbp_persistence, pfound_break, prel; beside qrels complete=True: judged queries that the
-        run lacks count, as found nothing
+    profile : {"letor", "mslr", "standard", "trec", "lightgbm", "yahoo"}; default: letor, for qrels trec. With letor, NDCG@k of
+        a query with fewer than k rows is 0, as in LETOR's script; standard evaluates the existing rows. trec breaks ties by
+        document ids, which rows do not have: arrays require ties="stable", "average" or "worst"
+    per_query : bool, return a frame with each query's values instead of the averages
+    parts : overrides of the profile: gain, discount, no_relevant, relevant_from, short_list, ties, max_docs, max_label,
+        rbp_persistence, pfound_break, prel; with qrels complete=True: judged queries that the run lacks count as having
+        found nothing
 
     Returns
     -------
-    dict of the measures' averages, or with `per_query` a DataFrame [queries x measures], whose index has the query ids as
-    they came
+    dict of the measures' averages; with `per_query` a DataFrame [queries x measures], indexed by the query ids as given
 
     Examples
     --------
@@ -119,18 +118,18 @@ def evaluate(y: Vector | Qrels | Judgments, scores: Vector | Retrieved, qid: Vec
     """
     qrels, retrieved = y if isinstance(y, Qrels) else _by_query(y, "qrels"), _by_query(scores, "run")
     if (qrels is None) != (retrieved is None):
-        raise UsageError("evaluate: found qrels or a run beside an array, expected qrels and a run, or two arrays")
+        raise UsageError("evaluate: found qrels or a run together with an array, expected qrels and a run, or two arrays")
     metrics = _metrics(metrics)
     if qrels is not None:
         if qid is not None:
-            raise UsageError("qid: found it beside qrels, which name their queries themselves")
+            raise UsageError("qid: cannot be combined with qrels, which have their own query ids")
         judgments = (qrels if isinstance(qrels, Qrels) else Qrels(qrels))._judgments
         rules = _core.Profile(profile or "trec", parts)
         with running(n_jobs, verbose=verbose) as run:
             names, means, qids, values = _core.evaluate_run(run, judgments, retrieved, metrics, rules)
     else:
         if "complete" in parts:
-            raise UsageError("complete: found it beside arrays, expected qrels and a run")
+            raise UsageError("complete: cannot be combined with arrays, expected qrels and a run")
         test, queries = _labelled(y, qid, metrics, parts)
         scores, qids = _scores(scores, queries, queries.rows), queries.ids
         rules = _core.Profile(profile or "letor", parts)
@@ -148,21 +147,21 @@ def compare(y: Vector, systems: Scores, qid: Vector | None = None, metrics: Name
             reference: str | None = None, tests: Names = "paired-t,fisher", permutations: Count = 100_000,
             holm: str = "measure", profile: str = "letor", n_jobs: int | None = None, random_state: RandomState = 1,
             verbose: Progress = False, **parts: Any) -> pd.DataFrame:
-    """Compares systems with one of them, paired over the queries, as `rulerank evaluate --compare` does.
+    """Compares systems with a reference, paired over the queries, like `rulerank evaluate --compare`.
 
     Parameters
     ----------
-    y, qid, metrics, profile, parts : as of `evaluate`
-    systems : dict of names and scores [rows]
-    reference : the system that the others are compared with; default: the first
+    y, qid, metrics, profile, parts : as in `evaluate`
+    systems : dict from names to scores [rows]
+    reference : name of the system to compare the others with; default: the first
     tests : "paired-t" (Student's), "fisher" (Fisher's randomization test) or both
-    permutations, random_state : of the randomization test
-    holm : {"measure", "report"}, over what Holm's correction runs: all systems on each measure, or on all
+    permutations, random_state : for the randomization test
+    holm : {"measure", "report"}, the scope of Holm's correction: all systems on each measure, or on all measures
 
     Returns
     -------
-    DataFrame, a row a measure and system: difference is the mean of system - reference over the queries;
-    wins, ties, losses count queries; p values are two-sided, p_holm corrected
+    DataFrame with a row per measure and system: difference is the mean of system - reference over the queries; wins, ties and
+    losses count queries; p-values are two-sided, p_holm is corrected
 
     Examples
     --------
@@ -199,15 +198,15 @@ def compare(y: Vector, systems: Scores, qid: Vector | None = None, metrics: Name
 
 
 class MetricScorer:
-    """What `metric_scorer` makes: a scorer of scikit-learn, which can be pickled and, with its routing of metadata, asks
-    for `qid`."""
+    """The scorer made by `metric_scorer`, for scikit-learn. It can be pickled, and requests `qid` if metadata routing is
+    enabled."""
 
     def __init__(self, metric: str, profile: str, parts: dict[str, Any]) -> None:
         self.metric, self.profile, self.parts = metric, profile, parts
         self._ask_for_qid(None)
 
     def __call__(self, estimator: Any, X: Rows, y: Vector, qid: Vector | None = None) -> float:
-        # Of a search its best estimator counts, of a pipeline its last step, and what that is given.
+        # Unwraps a search to its best estimator, and a pipeline to its last step with the input of that step.
         while hasattr(estimator, "best_estimator_") or hasattr(estimator, "steps"):
             if hasattr(estimator, "best_estimator_"):
                 estimator = estimator.best_estimator_
@@ -229,22 +228,22 @@ class MetricScorer:
         self._requests.score.add_request(param="qid", alias=alias)
 
     def set_score_request(self, *, qid: bool | str | None) -> MetricScorer:
-        """Whether scikit-learn's searches hand their `qid` on, as an estimator's `set_score_request`. Where nothing is
-        said, they refuse it."""
+        """Whether scikit-learn's searches pass their `qid`, like an estimator's `set_score_request`. Without this call
+        they reject it."""
         self._ask_for_qid(qid)
         return self
 
     def get_metadata_routing(self) -> MetadataRequest:
-        """What scikit-learn asks."""
+        """The metadata requests, for scikit-learn."""
         return self._requests
 
 
 @checked
 def metric_scorer(metric: str = "NDCG@10", *, profile: str = "letor", **parts: Any) -> MetricScorer:
-    """What `scoring=` of scikit-learn takes: the mean of a measure over the queries of X, whose ids are a
-    column of X that the estimator's `qid_column` names, or the argument `qid`. The estimator may be a ranker, any other with
-    `predict`, a pipeline that ends with one, or a search over them. With scikit-learn's routing of metadata
-    `metric_scorer("MAP").set_score_request(qid=True)` gets the `qid` of a search.
+    """A scorer for scikit-learn's `scoring=`: the mean of a measure over the queries of X. Query ids come from the column of X
+    that the estimator's `qid_column` names, or from the argument `qid`. The estimator may be a ranker, any other with `predict`,
+    a pipeline that ends with one, or a search over these. With metadata routing enabled,
+    `metric_scorer("MAP").set_score_request(qid=True)` receives the `qid` of a search.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Why documents have their scores."""
+"""Explanations of documents' scores."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ if typing.TYPE_CHECKING:
     from ._types import Array, Count
 
 BASE, SCORE = "(base)", "(score)"
-# Of bars, in light and dark pages.
+# Colours of bars, for light and dark pages.
 UP, DOWN = "#2a7f62", "#c1543a"
 
 
 @dataclasses.dataclass
 class MemberExplanation:
-    """What one member of a model does to a score.
+    """The contribution of one member of a model to a score.
 
     `kind` is rules, scorecard, card, linear or joint. `score`, `rank`: by this member alone; `mean`, `deviation`: of its
-    scores over the query's documents; `part`: what it adds to the combined score. Of a comparison these
-    are pairs, and mean and deviation None. `rules`, `items` and `terms` are DataFrames: of rules those
-    that move the score most, and what each item moves; of a sum what each feature adds.
-    `details` has the counts and exact numbers of a score by rules.
+    scores over the query's documents; `part`: its contribution to the combined score. In a comparison these are pairs, and
+    mean and deviation are None. `rules`, `items` and `terms` are DataFrames: for rules, those with the largest effect on the
+    score, and the effect of each item; for sums, the contribution of each feature. `details` has the counts and exact
+    numbers of a score by rules.
     """
 
     kind: str
@@ -42,8 +42,8 @@ class MemberExplanation:
 
 
 class Effects:
-    """Scores of documents by features, in the score's unit: arrays as the library gives them, and whole numbers
-    to show, in units of the last of `digits`, which add up."""
+    """Scores of documents by features, in units of the score: the library's arrays, and integers for display, in units of
+    the last of `digits`, which add up."""
 
     def __init__(self, found, kinds):
         self.features = found["features"]
@@ -58,7 +58,7 @@ class Effects:
             setattr(self, name, found[name].reshape(documents, *shape))
 
     def of_rows(self, order):
-        """The same of some documents."""
+        """The effects of a subset of the documents."""
         some = object.__new__(Effects)
         for name, value in vars(self).items():
             setattr(some, name, value[order] if isinstance(value, np.ndarray) else value)
@@ -89,8 +89,8 @@ def others_text(others):
 
 
 def html_table(caption, head, rows):
-    """A table: a column "feature" to the left, others to the right. Cells are text, which is escaped, or (sign, share) of
-    a bar."""
+    """An HTML table: the column "feature" is left-aligned, others right-aligned. A cell is text, which is escaped, or a bar given
+    as (sign, share)."""
     def cell(of, side, tag):
         if isinstance(of, tuple):
             positive, share = of
@@ -106,13 +106,13 @@ def html_table(caption, head, rows):
 
 
 def axes(ax, height):
-    """The axes, or new ones."""
+    """Returns the axes, or creates new ones."""
     if ax is not None:
         return ax
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
-        raise ImportError("plot: found no matplotlib, which draws it: pip install matplotlib") from error
+        raise ImportError("plot: found no matplotlib, expected it; run pip install matplotlib") from error
     return plt.subplots(figsize=(7, 0.6 + 0.3 * height), layout="constrained")[1]
 
 
@@ -120,7 +120,7 @@ def draw_bars(ax, names, values, title, label):
     ax = axes(ax, len(names))
     places = np.arange(len(names))
     ax.barh(places, values, color=[UP if value >= 0 else DOWN for value in values])
-    # Without mathematics in names such as `a$b$`.
+    # Disables math in names such as `a$b$`.
     ax.set_yticks(places, names, parse_math=False)
     ax.invert_yaxis()
     ax.axvline(0, color="0.5", linewidth=0.8)
@@ -131,10 +131,10 @@ def draw_bars(ax, names, values, title, label):
 
 @dataclasses.dataclass
 class Explanation:
-    """Why a document has its score, or stands above another: then `score` and `rank` are pairs.
+    """Why a document has its score, or ranks above another; in a comparison `score` and `rank` are pairs.
 
-    `row` is the document's row in what was given; the members' parts add up to the score. `to_frame`, `plot` and the
-    table in a notebook show the score by features: one line a feature, all members together, in the score's unit.
+    `row` is the document's row in X. The members' parts sum to the score. `to_frame`, `plot` and the table in a notebook
+    show the score by features: one row per feature, over all members, in units of the score.
     """
 
     row: int
@@ -158,10 +158,10 @@ class Explanation:
         return f"row {self.row}" if self.against is None else f"row {self.row} against row {self.against}"
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a feature, the largest effect first: feature, value, adds, and of several members what each adds.
-        `adds` sums to the score: the row (base) is the part that all documents of the query have. A comparison has
-        difference, first, second, first_value and second_value; `difference` sums to the difference of the scores.
-        The value of a pair of features is NaN."""
+        """One row per feature, by decreasing effect: feature, value, adds and, with several members, each one's contribution.
+        `adds` sums to the score: the row (base) is common to all documents of the query. A comparison has difference, first,
+        second, first_value and second_value; `difference` sums to the difference of the scores. The value of a pair of
+        features is NaN."""
         import pandas as pd
 
         of = self.effects
@@ -185,7 +185,7 @@ class Explanation:
         return pd.DataFrame({name: [base[name], *values] for name, values in columns.items()})
 
     def _lines(self, top):
-        """(feature, values, whole numbers of the columns): base, features, others. The first column is drawn."""
+        """Rows (feature, values, integers by column): base, features, others. The first column is plotted."""
         of = self.effects
         if self.against is None:
             order = by_size(of.adds[0])
@@ -215,8 +215,8 @@ class Explanation:
         return html_table(str(self).split("\n", 1)[0], ["feature", *values, *columns, ""], rows)
 
     def plot(self, top: Count = 10, ax: typing.Any = None) -> typing.Any:
-        """Draws what the `top` features with the largest effect add, or where the two documents differ most, as bars;
-        one bar has the sum of the others. `ax`: matplotlib's axes; None: new ones. Returns the axes."""
+        """Plots the contributions of the `top` features with the largest effect or, in a comparison, the largest difference,
+        as bars; one bar sums the others. `ax`: matplotlib axes; None: new ones. Returns the axes."""
         scale = 10 ** self.effects.digits
         lines = [line for line in self._lines(top) if self.against is None or line[0] != BASE]
         names = [" = ".join([feature, *filter(None, value)]) if self.against is None else feature
@@ -227,11 +227,11 @@ class Explanation:
 
 @dataclasses.dataclass
 class ListExplanation:
-    """Why all documents of one query or several have their scores, by features, in the score's unit.
+    """Why all documents of one or several queries have their scores, by features, in units of the score.
 
-    Arrays have a row for each row of what was given: `score` and `rank` (within its query), `base`, which all
-    documents of a query have, and `values` and `adds` [rows x features] of `features`. `base` and the row of `adds` sum
-    to the score. `by_member`: of each kind of member its share of `adds`. `qid`: the query ids, or None.
+    Arrays have one entry per row of X: `score` and `rank` (within its query); `base`, common to all documents of a query;
+    `values` and `adds` [rows x features]. `base` and the row of `adds` sum to the score. `by_member`: the part of `adds` from
+    each kind of member. `qid`: the query ids, or None.
     """
 
     features: list[str]
@@ -245,15 +245,15 @@ class ListExplanation:
     effects: typing.Any = dataclasses.field(default=None, repr=False, compare=False)
 
     def _ranking(self):
-        """Rows, query by query as they come, the first of each ranking first."""
+        """Row indices by query in order of appearance, each query in ranking order."""
         if self.qid is None:
             return np.argsort(self.rank, kind="stable")
         _, first, of = np.unique(self.qid, return_index=True, return_inverse=True)
         return np.lexsort((self.rank, first[of]))
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a document, by its row in what was given, the first of the ranking first: qid where there are query
-        ids, rank, score, (base) where there is one, and a column a feature. (base) and the features sum to the score."""
+        """One row per document in ranking order, indexed by its row in X: qid if there are query ids, rank, score, (base) if
+        any, and a column per feature. (base) and the features sum to the score."""
         import pandas as pd
 
         order = self._ranking()
@@ -281,8 +281,8 @@ class ListExplanation:
         return html_table(caption, head, lines)
 
     def plot(self, top: Count = 10, ax: typing.Any = None) -> typing.Any:
-        """Draws how far the `top` features that move scores most move them, up or down: the mean over the documents.
-        `ax`: matplotlib's axes; None: new ones. Returns the axes."""
+        """Plots the mean absolute effect over the documents of the `top` features with the largest. `ax`: matplotlib axes;
+        None: new ones. Returns the axes."""
         sizes = np.abs(self.adds).mean(axis=0) if len(self.adds) else np.zeros(len(self.features))
         order = by_size(sizes)[:top]
         return draw_bars(ax, [self.features[f] for f in order], sizes[order], f"{len(self.score)} documents",
@@ -319,7 +319,7 @@ def _member(found, compares):
 
 
 def explanation_of(found, row, against=None):
-    """`found`: what the library's explainer says, as dictionaries."""
+    """`found`: the result of the library's explainer, as dictionaries."""
     compares = against is not None
     plural = "s" if compares else ""
     members = [_member(one, compares) for one in found["members"]]
@@ -328,7 +328,7 @@ def explanation_of(found, row, against=None):
 
 
 def list_explanation_of(found, kinds, queries, qid):
-    """`found`: effects of the documents in the order of `queries`."""
+    """`found`: the effects of the documents in the order of `queries`."""
     of = Effects(found, kinds)
     if queries.order is not None:
         of = of.of_rows(np.argsort(queries.order))

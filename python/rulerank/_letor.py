@@ -20,11 +20,11 @@ if typing.TYPE_CHECKING:
     from ._types import Count, Path, Progress, RandomState, Rows, Vector
 
 
-LARGEST_FEATURE = 2**31 - 1  # of the library
+LARGEST_FEATURE = 2**31 - 1  # limit of the library
 
 
 def numbers_or_bools(rows):
-    """What rows are chosen by, as an array."""
+    """A selection of rows as an array."""
     rows = np.asarray(as_array(rows, "rows"))
     if rows.ndim != 1 or (len(rows) and rows.dtype.kind not in "iub"):
         raise UsageError(f"rows: found {rows.dtype} of the shape {rows.shape}, expected a list of rows, a bool for each, or a slice")
@@ -32,8 +32,8 @@ def numbers_or_bools(rows):
 
 
 class LetorData(typing.NamedTuple):
-    """Documents: `X` [rows x features], `y` [rows] labels, `qid` [rows] integers or text, `docid` and
-    `comments` [rows] text, `feature_names` of the columns where the file names them, else None."""
+    """Documents: `X` [rows x features], `y` [rows] labels, `qid` [rows] integers or text, `docid` and `comments` [rows] text,
+    `feature_names` of the columns if the file has names, else None."""
 
     X: typing.Any
     y: np.ndarray
@@ -43,7 +43,7 @@ class LetorData(typing.NamedTuple):
     feature_names: list | None
 
     def take(self, rows: Vector | slice) -> LetorData:
-        """Some of the rows: by their numbers, as a splitter of scikit-learn gives them, by a bool for each, or a slice."""
+        """A subset of the rows: by their numbers, as from a splitter of scikit-learn, by a bool for each, or by a slice."""
         rows = np.arange(len(self.y))[rows if isinstance(rows, slice) else numbers_or_bools(rows)]
         X = self.X.iloc[rows] if is_frame(self.X) else self.X[rows]
         return LetorData(X, self.y[rows], self.qid[rows], self.docid[rows], [self.comments[row] for row in rows.tolist()],
@@ -56,19 +56,18 @@ def load_letor(path: Path, *, n_features: Count | None = None, sparse: bool = Fa
                fractional_labels: bool = False, n_jobs: int | None = None, verbose: Progress = False) -> LetorData:
     """Reads SVMlight with qid (LETOR, MSLR, Yahoo!), CSV or TSV; plain, gzip or zstd.
 
-    Column j of X is feature j + 1 of the file (j with `zero_based`), or the j-th name in the order of
-    their bytes. What a line does not list is 0, or no entry of a sparse X; what it lists as missing is
-    NaN. A line that lists a feature beyond `n_features` is an error.
+    Column j of X is feature j + 1 of the file (j with `zero_based`), or the j-th name in byte order. A value that a line does
+    not list is 0, or no entry of a sparse X; a value listed as missing is NaN. A feature beyond `n_features` raises an error.
 
     Parameters
     ----------
-    n_features : int, columns of X; default: up to the largest feature of the file, or all that have names
-    sparse : X as scipy's CSR
-    as_frame : X as a DataFrame with the column qid in front, which estimators take the queries from
-    regroup : gather a query's lines when they are apart; X, y and qid are then in that order
-    unlabelled : the negative label that says: not labelled yet
-    group_file : LightGBM's group sizes, for lines without qid
-    fractional_labels : labels may be fractional, and y is float
+    n_features : int, columns of X; default: up to the largest feature of the file, or the number of names
+    sparse : return X as scipy's CSR
+    as_frame : return X as a DataFrame with qid as its first column, which estimators use
+    regroup : group the lines of a query if they are apart; X, y and qid are in that order
+    unlabelled : the negative label of unlabelled documents
+    group_file : path of LightGBM's group sizes, for lines without qid
+    fractional_labels : allow fractional labels; y is float
 
     Returns
     -------
@@ -90,20 +89,20 @@ def load_letor(path: Path, *, n_features: Count | None = None, sparse: bool = Fa
             warnings.warn(message, stacklevel=3)
         first = 0 if zero_based and not data.feature_names else 1
         if n_features and data.feature_names and n_features != len(data.feature_names):
-            raise UsageError(f"n_features: found {n_features}, expected None, or {len(data.feature_names)}: as many features of {path} have names")
+            raise UsageError(f"n_features: found {n_features}, expected None, or {len(data.feature_names)}: as many as have names in {path}")
         if n_features:
             data.expect_features(n_features - 1 + first, f"n_features={n_features}")
         return _letor_data(run, data, n_features, first, sparse, as_frame)
 
 
 def _letor_data(run, data, n_features, first, sparse, as_frame):
-    """The library's data set as arrays; column 0 is the feature `first`."""
+    """Converts the library's data set to arrays; column 0 is the feature `first`."""
     names = data.feature_names or None
     columns = n_features or (len(names) if names else data.max_feature + 1 - first)
     y = data.fractional_labels()
     y = y if len(y) else data.labels()
     qid, docid, comments = np.asarray(data.qids()), np.asarray(data.docids()), data.comments()
-    data.drop_text()  # it is as large as X
+    data.drop_text()  # frees as much memory as X needs
     if sparse:
         values, indices, indptr = data.to_csr(run, columns, first)
         X = sp.csr_matrix((values, indices, indptr), shape=(len(data), columns))
@@ -121,15 +120,15 @@ def _letor_data(run, data, n_features, first, sparse, as_frame):
 @checked
 def draw_letor(n_documents: Count, n_features: Count, n_queries: Count = 0, *, n_labels: Count = 3, sparse: bool = False,
                as_frame: bool = False, n_jobs: int | None = None, random_state: RandomState = 1) -> LetorData:
-    """Draws documents as those of LETOR, all of what `rulerank sample` writes to its folds; the same for the same
-    `random_state`.
+    """Generates synthetic documents like those of LETOR: all documents that `rulerank sample` writes to its folds. Equal
+    `random_state` values give equal documents.
 
     Parameters
     ----------
     n_documents, n_features : int
-    n_queries : int; 0: one for each hundred documents
+    n_queries : int; 0: one per hundred documents
     n_labels : int, labels 0 to n_labels - 1, each a quarter as frequent as the one before
-    sparse, as_frame : as of `load_letor`
+    sparse, as_frame : as in `load_letor`
 
     Returns
     -------
@@ -148,7 +147,7 @@ def draw_letor(n_documents: Count, n_features: Count, n_queries: Count = 0, *, n
 
 
 def by_number(X, names):
-    """X, names and no numbers; or where all names are numerals X with its columns in the order of these, no names, and the numbers."""
+    """X, names, None; if all names are numerals: X with its columns in numeric order, None, the numbers."""
     words = [str(name) for name in names or []]
     if not words or not all(word.isascii() and word.isdigit() and len(word) < 20 for word in words):
         return X, names, None
@@ -169,11 +168,10 @@ def by_number(X, names):
 def dump_letor(path: Path, X: Rows, y: Vector, qid: Vector | None = None, *, docid: Sequence[object] | None = None,
                comments: Sequence[object] | None = None, feature_names: Sequence[str] | None = None,
                qid_column: str | int | None = "qid", n_jobs: int | None = None) -> None:
-    """Writes documents as SVMlight with qid, values round-trip exact: whole or not at all. Column j of X is
-    feature j + 1, or has the name of `feature_names` or of the frame; names that are all numerals, as `load_letor(as_frame=True)`
-    gives them and pandas by itself, are the features' numbers, in any order. A file with a feature 0 is read with
-    `zero_based=True`. A query's rows are written
-    together. NaN is written as missing; of a sparse X its entries are written, of another all values.
+    """Writes documents as SVMlight with qid, with exact values, atomically. Column j of X is feature j + 1, or has its name in
+    `feature_names` or the frame. If all names are numerals, as from `load_letor(as_frame=True)` and pandas' defaults, they are
+    the features' numbers, in any order. Read a file that has a feature 0 with `zero_based=True`. The rows of a query are
+    written together. NaN is written as missing. For a sparse X only its entries are written, otherwise all values.
 
     Examples
     --------

@@ -32,7 +32,7 @@ def _is_boolean(cell):
 
 
 def _booleans(cells, names, first=0):
-    """The cells [rows x columns] as booleans; `first`: the number of the first of these columns."""
+    """The cells [rows x columns] as booleans; `first`: the number of the first column."""
     if cells.dtype == bool:
         return cells
     if cells.dtype.kind in "iuf":
@@ -49,7 +49,7 @@ def _booleans(cells, names, first=0):
 
 
 def _sparse_booleans(matrix, names):
-    """CSR of booleans; what is listed twice adds up, as SciPy has it."""
+    """CSR of booleans; duplicate entries are summed, as in SciPy."""
     matrix = checked_csr(matrix)
     if not matrix.has_canonical_format:
         matrix = matrix.copy()
@@ -68,7 +68,7 @@ def _frame_booleans(frame, names):
         return _sparse_booleans(frame.sparse.to_coo(), names)
     if len(set(types)) == 1:
         return sp.csr_matrix(_booleans(frame.to_numpy(), names))
-    cells = np.empty(frame.shape, bool)  # column by column: pandas makes objects of booleans beside numbers
+    cells = np.empty(frame.shape, bool)  # column by column: pandas would make objects of mixed booleans and numbers
     for column, name in enumerate(names):
         cells[:, [column]] = _booleans(frame.iloc[:, [column]].to_numpy(), [name], column)
     return sp.csr_matrix(cells)
@@ -82,7 +82,7 @@ def _items(row, transaction):
 
 
 def _transactions(transactions):
-    """The library's rows of items, their number, and the items' names."""
+    """The library's transactions, their number, and the items' names."""
     transactions = as_array(as_frame(transactions), "transactions")
     if is_frame(transactions):
         names = list(transactions.columns)
@@ -112,7 +112,7 @@ def _transactions(transactions):
 
 
 def _support(min_support, count):
-    """As the program takes it: a number of transactions, here of `count`, or a percentage."""
+    """The program's form of a support: a number of transactions (of `count` in total), or a percentage."""
     if isinstance(min_support, str):
         return min_support
     if isinstance(min_support, numbers.Integral) and not isinstance(min_support, bool):
@@ -120,7 +120,7 @@ def _support(min_support, count):
     if not 0 <= min_support <= 1:
         raise UsageError(f"min_support: found {min_support}, expected a share up to 1.0, or a whole number "
                          "of transactions")
-    # The fewest whose share, a double as well, is as large: k for k / count.
+    # The smallest k with k / count >= min_support in double arithmetic.
     least = math.floor(min_support * count)
     while count and least / count < min_support:
         least += 1
@@ -133,21 +133,21 @@ def _support(min_support, count):
 def mine_itemsets(transactions: Any, min_support: Number | str = 0.5, *, min_size: Count = 1, max_size: Count = 0,
                   kind: str = "all", engine: str = "auto", n_jobs: int | None = None,
                   verbose: Progress = False) -> pd.DataFrame:
-    """Frequent itemsets, as `rulerank mine` finds them.
+    """Finds frequent itemsets, like `rulerank mine`.
 
     Parameters
     ----------
-    transactions : lists of items; or a frame, array or sparse matrix of booleans [transactions x items],
-        whose columns are the items: True, False, 0 and 1, all else (NaN, text, counts) is an error. Frames of
-        pandas' Sparse booleans stay sparse
-    min_support : a share of the transactions (0.1), a count (500), or text as "10%"
-    min_size, max_size : items of an itemset; max_size 0: no bound
+    transactions : lists of items; or a frame, array or sparse matrix of booleans [transactions x items], whose columns are the
+        items. Cells are True, False, 0 or 1; others (NaN, text, counts) raise an error. Frames of pandas' Sparse booleans stay
+        sparse
+    min_support : a share of the transactions (0.1), a count (500), or text such as "10%"
+    min_size, max_size : number of items; max_size 0: no limit
     kind : {"all", "closed", "maximal"}
     engine : {"auto", "vertical", "apriori", "bruteforce"}
 
     Returns
     -------
-    DataFrame with the columns support (a share) and itemsets (frozensets), as of mlxtend's `fpgrowth`
+    DataFrame with the columns support (a share) and itemsets (frozensets), like mlxtend's `fpgrowth`
 
     Examples
     --------
@@ -169,21 +169,21 @@ def mine_itemsets(transactions: Any, min_support: Number | str = 0.5, *, min_siz
 def mine_rules(transactions: Any, min_support: Number | str = 0.5, min_confidence: float = 0.8, *, max_size: Count = 0,
                max_consequent: Count = 0, engine: str = "auto", n_jobs: int | None = None,
                verbose: Progress = False) -> pd.DataFrame:
-    """Strong association rules, as `rulerank mine --rules` finds them.
+    """Finds strong association rules, like `rulerank mine --rules`.
 
     Parameters
     ----------
-    transactions, min_support, engine : as of `mine_itemsets`
+    transactions, min_support, engine : as in `mine_itemsets`
     min_confidence : of a rule, 0 to 1
-    max_size : items of a rule, both sides together; 0: no bound
-    max_consequent : items behind the arrow; 0: no bound
+    max_size : number of items of a rule, both sides together; 0: no limit
+    max_consequent : number of items in the consequent; 0: no limit
 
     Returns
     -------
-    DataFrame with mlxtend's columns: antecedents, consequents, antecedent support, consequent support,
-    support, confidence, lift, representativity, leverage, conviction, zhangs_metric, jaccard, certainty,
-    kulczynski (certainty below 0 is over P(Y), which mlxtend's is not; conviction is infinite where confidence is 1, but 1
-    where every transaction has the consequent, where mlxtend's is infinite, too); and behind them chi_square, its p value and p_holm, that after Holm's correction
+    DataFrame with mlxtend's columns: antecedents, consequents, antecedent support, consequent support, support, confidence,
+    lift, representativity, leverage, conviction, zhangs_metric, jaccard, certainty, kulczynski; then chi_square, its p-value,
+    and p_holm, the p-value after Holm's correction. Differences to mlxtend: a certainty below 0 is divided by P(Y); conviction
+    is infinite if confidence is 1, but 1 if every transaction has the consequent, where mlxtend's is infinite too
 
     Examples
     --------
@@ -201,7 +201,7 @@ def mine_rules(transactions: Any, min_support: Number | str = 0.5, min_confidenc
     for side in ("antecedents", "consequents"):
         found[side] = pd.Series(found[side], dtype=object)
     found["zhangs_metric"] = found.pop("zhang")
-    # Of transactions that hold a known value: all of them.
+    # The share of transactions without missing values: all of them.
     found["representativity"] = np.ones(len(found["support"]))
     first = ["antecedents", "consequents", "antecedent support", "consequent support", "support", "confidence",
              "lift", "representativity", "leverage", "conviction", "zhangs_metric", "jaccard", "certainty",

@@ -27,12 +27,11 @@ if typing.TYPE_CHECKING:
 
 
 def rows_of(fitted, X, reset=False):
-    """Vectors as they are, without a copy where they lie row by row in memory; of DLPack too. Of other
-    types than these they are doubles."""
+    """Vectors in their own type, also through DLPack, without a copy if they are in row-major order. Other types become doubles."""
     if of_another_library(X):
         try:
             X = np.from_dlpack(X)
-        except (BufferError, RuntimeError, TypeError):  # of a type that NumPy has not, such as bfloat16
+        except (BufferError, RuntimeError, TypeError):  # of a type that NumPy lacks, such as bfloat16
             if reset and len(getattr(X, "shape", ())) == 2:
                 fitted.n_features_in_ = int(X.shape[1])
             return X
@@ -41,16 +40,16 @@ def rows_of(fitted, X, reset=False):
 
 
 def objects_of(X, what):
-    """A list of words, texts or objects; of a frame or a dict it would be one of names."""
+    """A list of words, texts or objects. Raises for a frame or dict, whose iteration would give names."""
     if isinstance(X, str):
         raise UsageError(f"X: found a text, expected a list of {what}s")
     if hasattr(X, "columns") or isinstance(X, Mapping):
         raise UsageError(f"X: found a {type(X).__name__}, expected a list of {what}s, such as one column of a frame")
-    return X.to_pylist() if hasattr(X, "to_pylist") else list(X)  # of pyarrow, whose elements are no text
+    return X.to_pylist() if hasattr(X, "to_pylist") else list(X)  # pyarrow's elements are not str
 
 
 def strings_of(X, what):
-    """A list of words or texts, or an error for what is none."""
+    """A list of words or texts; raises for other elements."""
     strings = objects_of(X, what)
     for i, one in enumerate(strings):
         if not isinstance(one, str):
@@ -64,12 +63,12 @@ def found(values, rows, return_distance):
 
 
 def found_in_range(begin, values, rows, return_distance):
-    """Lists of arrays, one a query."""
+    """Lists of arrays, one per query."""
     return found(np.split(values, begin[1:-1]), np.split(rows, begin[1:-1]), return_distance)
 
 
 class Neighbours(Running, BaseEstimator):
-    """What the three searches have in common."""
+    """Shared by the three searches."""
 
     def _index_of(self):
         check_is_fitted(self, "index_")
@@ -95,16 +94,16 @@ class Neighbours(Running, BaseEstimator):
 
     @checked
     def save(self, path: Path) -> None:
-        """Writes the index file, which `--index` of the program reads; not of objects under a callable, and not of an index in
-        parts."""
+        """Writes the index file, for the program's option `--index`. Not possible for objects under a callable, and for an
+        index in parts."""
         with self._running() as run:
             self._index_of().save(run, str(path))
 
     @classmethod
     @checked
     def load(cls, path: Path, **params: Any) -> Self:
-        """An index that `save` or the program wrote, with the parameters that the file holds; it is read into memory. `path` may
-        be the list of the parts of an index, which MPI ranks wrote. `params` replace the file's parameters."""
+        """Reads an index written by `save` or the program into memory, with the parameters in the file. `path` may be a list of
+        the parts of an index, written by MPI ranks. `params` override the file's parameters."""
         made = cls(**params)
         made._open(path)
         made.set_params(**made._parameters_of_file() | params)
@@ -116,7 +115,7 @@ class Neighbours(Running, BaseEstimator):
         return self.index_.parameters
 
     def __getstate__(self):
-        """The index as the bytes of its file."""
+        """Pickles the index as the bytes of its file."""
         state = dict(super().__getstate__())
         if "index_" in state:
             with tempfile.TemporaryDirectory() as folder:
@@ -135,17 +134,17 @@ class Neighbours(Running, BaseEstimator):
 
 
 class DenseNeighbors(Neighbours):
-    """Exact nearest rows among dense vectors, as `rulerank search dense` finds them.
+    """Exact nearest rows among dense vectors, like `rulerank search dense`.
 
-    Rows of float32, float16, bfloat16, int8 and uint8 are searched where they lie, and not copied: while the index is used,
-    the array must not be changed. Doubles are rounded to float32, in a copy.
+    Rows of float32, float16, bfloat16, int8 and uint8 are searched in place without a copy: do not modify the array while
+    the index is in use. Doubles are rounded to float32, in a copy.
 
     Parameters
     ----------
     n_neighbors : int
-    metric : {"l2", "ip", "cosine"}; values of ip and cosine are similarities, larger first
+    metric : {"l2", "ip", "cosine"}; values of ip and cosine are similarities, largest first
     engine : {"auto", "flat", ...}
-    device, n_jobs, verbose : as of `RuleRanker`
+    device, n_jobs, verbose : as in `RuleRanker`
 
     Examples
     --------
@@ -165,7 +164,7 @@ class DenseNeighbors(Neighbours):
         self.verbose = verbose
 
     def fit(self, X: Rows, y: object = None) -> Self:
-        """X : array [rows x dimensions], or an object of DLPack."""
+        """X : array [rows x dimensions], or an object that supports DLPack."""
         X = rows_of(self, X, reset=True)
         with self._running() as run:
             self.index_ = _core.DenseIndex.build(run, X, self.metric, self.engine)
@@ -178,8 +177,8 @@ class DenseNeighbors(Neighbours):
     @checked
     def kneighbors(self, X: Rows, n_neighbors: Count | None = None, return_distance: bool = True, *,
                    filter: Vector | None = None) -> tuple[Array, Array] | Any:
-        """(values, rows), both [queries x k], nearest first, equally near ones by rising row. Behind the
-        last neighbour -1 and NaN. `filter` [rows]: a bool, which rows may be found."""
+        """(values, rows), both [queries x k], nearest first, ties by ascending row. Missing neighbours are -1 and NaN.
+        `filter` [rows] of bool: the rows that may be found."""
         index = self._index_of()
         k, allowed = self._k(n_neighbors), self._filter(filter)
         with self._running() as run:
@@ -188,7 +187,7 @@ class DenseNeighbors(Neighbours):
     @checked
     def radius_neighbors(self, X: Rows, radius: float, return_distance: bool = True, *,
                          filter: Vector | None = None) -> tuple[list[Array], list[Array]] | Any:
-        """Of each query all rows at most `radius` away, or with ip and cosine at least as similar: lists of
+        """For each query all rows within distance `radius`, or for ip and cosine with at least that similarity: lists of
         arrays, values and rows."""
         index = self._index_of()
         allowed = self._filter(filter)
@@ -200,21 +199,21 @@ class DenseNeighbors(Neighbours):
 
 
 class MetricNeighbors(Neighbours):
-    """Exact nearest objects of a metric space, as `rulerank search metric` finds them: vectors, words, or
-    any objects under a callable.
+    """Exact nearest objects of a metric space, like `rulerank search metric`: vectors, words, or any objects with a
+    callable.
 
     Parameters
     ----------
     n_neighbors : int
-    metric : {"l1", "l2", "linf", "angular"} of vectors, "edit" of words, or a callable of two objects that
-        returns their distance, a metric; "angular" is pi / 2 from a vector of zeros to any other, 0 between two of zeros
+    metric : {"l1", "l2", "linf", "angular"} for vectors, "edit" for words, or a callable of two objects that returns their
+        distance and is a metric. "angular" is pi / 2 between a zero vector and any other, 0 between two zero vectors
     index : {"auto", "brute", "lc", "sss", "sss-tree", "egnat", "m-tree", "mvpt"}
-    bucket, alpha : of the index; bucket 0: what suits its type
-    letters : {"code-points", "bytes"}, what the letters of words are
-    check_metric : `fit` looks among so many random triples of objects for a distance that is no metric's (not
-        symmetric, not 0 from an object to itself, or longer than a way by a third object) and refuses it: an
-        index would leave objects out. 0: none
-    n_jobs, verbose : as of `RuleRanker`
+    bucket, alpha : of the index; bucket 0: suited to its type
+    letters : {"code-points", "bytes"}, the unit of edits for words
+    check_metric : number of random triples of objects in which `fit` looks for violations of the metric axioms (asymmetry, a
+        nonzero distance from an object to itself, or a violated triangle inequality); raises if it finds any, because an
+        index would miss objects. 0: none
+    n_jobs, verbose : as in `RuleRanker`
 
     Examples
     --------
@@ -239,7 +238,7 @@ class MetricNeighbors(Neighbours):
         self.verbose = verbose
 
     def fit(self, X: Rows | Sequence[Any], y: object = None) -> Self:
-        """X : array [rows x dimensions]; words; or objects."""
+        """X : array [rows x dimensions], words, or objects."""
         with self._running() as run:
             options = _core.MetricOptions(self.index, self.bucket, self.alpha)
             triples = self.check_metric
@@ -260,8 +259,8 @@ class MetricNeighbors(Neighbours):
     @checked
     def kneighbors(self, X: Rows | Sequence[Any], n_neighbors: Count | None = None, return_distance: bool = True, *,
                    filter: Vector | None = None) -> tuple[Array, Array] | Any:
-        """(distances, rows), both [queries x k], nearest first, equally near ones by rising row. Behind the
-        last neighbour -1 and NaN. `filter` [rows]: a bool, which objects may be found."""
+        """(distances, rows), both [queries x k], nearest first, ties by ascending row. Missing neighbours are -1 and NaN.
+        `filter` [rows] of bool: the objects that may be found."""
         index = self._index_of()
         k, allowed = self._k(n_neighbors), self._filter(filter)
         with self._running() as run:
@@ -270,7 +269,7 @@ class MetricNeighbors(Neighbours):
     @checked
     def radius_neighbors(self, X: Rows | Sequence[Any], radius: float, return_distance: bool = True, *,
                          filter: Vector | None = None) -> tuple[list[Array], list[Array]] | Any:
-        """Of each query all objects at most `radius` away: lists of arrays, distances and rows."""
+        """For each query all objects within distance `radius`: lists of arrays, distances and rows."""
         index = self._index_of()
         allowed = self._filter(filter)
         with self._running() as run:
@@ -282,22 +281,22 @@ class MetricNeighbors(Neighbours):
 
 
 class TextNeighbors(Neighbours):
-    """Exact nearest documents of text, as `rulerank search text` finds them.
+    """Exact nearest text documents, like `rulerank search text`.
 
     Parameters
     ----------
     n_neighbors : int
-    weighting : SMART's letters for documents and queries as "lnc.ltc", or "bm25"
-    stop_words : "smart", "none", `file:PATH` with one word a line, or "words:a the" with the words themselves, as `load`
-        gives those of a file
+    weighting : SMART notation for documents and queries, such as "lnc.ltc", or "bm25"
+    stop_words : "smart", "none", `file:PATH` with one word per line, or "words:a the" with the words themselves, as `load`
+        returns those of a file
     stemmer : "english", "porter", "german", ... or "none"
-    fold : case and accents are taken off
-    numbers : keep words without a letter
-    min_length, max_length : drop words of fewer characters, or of more
-    min_documents, max_share : drop terms of fewer documents, or of a larger share of them
-    k1, b : of bm25
+    fold : remove case and accents
+    numbers : keep words without letters
+    min_length, max_length : drop words with fewer or more characters
+    min_documents, max_share : drop terms that occur in fewer documents, or in a larger share of them
+    k1, b : for bm25
     engine : {"auto", "tiles", "mt", ...}
-    device, n_jobs, verbose : as of `RuleRanker`
+    device, n_jobs, verbose : as in `RuleRanker`
 
     Examples
     --------
@@ -357,9 +356,9 @@ class TextNeighbors(Neighbours):
     @checked
     def kneighbors(self, X: Sequence[str], n_neighbors: Count | None = None, return_distance: bool = True, *,
                    filter: Vector | None = None, pad: bool = False) -> tuple[Array, Array] | Any:
-        """(similarities, rows), both [queries x k], nearest first: documents that share a term with the
-        query, behind the last one -1 and NaN. `filter` [documents]: a bool, which of them may be found.
-        `pad`: filled up with others."""
+        """(similarities, rows), both [queries x k], most similar first: documents that share a term with the query. Missing
+        neighbours are -1 and NaN. `filter` [documents] of bool: the documents that may be found. `pad`: fill up with other
+        documents."""
         index = self._index_of()
         k, allowed = self._k(n_neighbors), self._filter(filter)
         with self._running() as run:
@@ -368,7 +367,7 @@ class TextNeighbors(Neighbours):
     @checked
     def radius_neighbors(self, X: Sequence[str], radius: float, return_distance: bool = True, *,
                          filter: Vector | None = None) -> tuple[list[Array], list[Array]] | Any:
-        """Of each query all documents of at least the similarity `radius`: lists of arrays, similarities and rows."""
+        """For each query all documents with a similarity of at least `radius`: lists of arrays, similarities and rows."""
         index = self._index_of()
         allowed = self._filter(filter)
         with self._running() as run:

@@ -1,4 +1,4 @@
-"""Arguments and parameters against the types that signatures say: one check for all estimators and functions."""
+"""Checks of arguments and parameters against the types in signatures, for all estimators and functions."""
 
 import collections.abc
 import functools
@@ -23,13 +23,13 @@ def whole(value):
 
 
 def real(value):
-    """A number that a double holds."""
+    """Whether the value is a number that a double can represent."""
     if isinstance(value, numbers.Integral):
         return whole(value) and abs(value) <= sys.float_info.max
     return isinstance(value, numbers.Real)
 
 
-#: What a type of a signature is called, and whether a value is of it. Signatures with others are not checked.
+#: For each type in signatures: its name in messages, and a test of values. Parameters of other types are not checked.
 KINDS = {
     bool: ("True or False", lambda value: isinstance(value, (bool, np.bool_))),
     int: ("a whole number", lambda value: whole(value) and -2**63 <= value < 2**64),
@@ -60,7 +60,7 @@ def kind_of(annotation):
 
 @functools.cache
 def expected_of(function):
-    """{parameter: (default, kinds)}, any of which a value may be, of the parameters whose types are all known here."""
+    """{parameter: (default, accepted kinds)} for the parameters whose types are all in KINDS."""
     names = vars(typing) | vars(sys.modules[function.__module__]) | vars(_types)
     expected = {}
     for name, parameter in inspect.signature(function).parameters.items():
@@ -68,24 +68,24 @@ def expected_of(function):
         try:
             annotation = eval(annotation, names) if isinstance(annotation, str) else annotation
         except (AttributeError, NameError):
-            continue  # what type checkers alone import
+            continue  # imported for type checkers only
         union = typing.get_origin(annotation) in (typing.Union, types.UnionType)
         kinds = [kind_of(one) for one in (typing.get_args(annotation) if union else [annotation])]
-        # `verbose` is whatever is true or false, as in scikit-learn.
+        # `verbose` accepts any truth value, as in scikit-learn.
         if None not in kinds and annotation != _types.Progress and parameter.kind is not parameter.VAR_KEYWORD:
             expected[name] = parameter.default, kinds
     return expected
 
 
 def check(function, values):
-    """Throws for the first of (name, value) that is none of what the function's signature says."""
+    """Raises for the first (name, value) that the function's signature does not accept."""
     expected = expected_of(function)
     for name, value in values:
         default, kinds = expected.get(name, (value, ()))
         if value is not default and not any(accepts(value) for _, accepts in kinds):
             try:
                 shown = repr(value)
-            except ValueError:  # Python makes no text of a whole number of more than 4,300 digits
+            except ValueError:  # Python does not convert integers of more than 4,300 digits
                 shown = ""
             words = [word for word, _ in kinds]
             raise UsageError(f"{name}: found {shown if 0 < len(shown) < 60 else type(value).__name__}, expected "
@@ -93,7 +93,7 @@ def check(function, values):
 
 
 def checked(function: Function) -> Function:
-    """The function, whose arguments are checked first."""
+    """Decorator: checks the arguments before the call."""
     names = list(inspect.signature(function).parameters)
 
     @functools.wraps(function)

@@ -1,4 +1,4 @@
-"""Pools for rankers, made of text."""
+"""Pools for rankers, made from texts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ID_COLUMNS = ("id", "docno", "docid", "qid")
 
 
 def _texts_of_frame(frame, name):
-    """{id: {column: text}}; an empty cell is no field."""
+    """{id: {column: text}}; empty cells are left out."""
     ids = [column for column in frame.columns if column in ID_COLUMNS]
     if len(ids) != 1:
         raise UsageError(f"{name}: found the columns {', '.join(map(str, frame.columns))}, expected one of "
@@ -34,13 +34,13 @@ def _texts_of_frame(frame, name):
     texts = {}
     for row, (one, fields) in enumerate(zip(frame[ids[0]].tolist(), frame.drop(columns=ids).to_dict("records"))):
         if one in texts:
-            raise data_error(name, row, f"found the id {one!r} again, expected each once")
+            raise data_error(name, row, f"found the id {one!r} again, expected each id once")
         texts[one] = {field: text for field, text in fields.items() if text is not None and text == text}
     return texts
 
 
 def _texts_of(given, name):
-    """A path, or [(id, [(field, text)])] of a dict or a frame."""
+    """A path, or [(id, [(field, text)])] from a dict or a frame."""
     given = as_frame(given)
     if is_frame(given):
         given = _texts_of_frame(given, name)
@@ -86,38 +86,38 @@ def make_pool(documents: Texts, topics: Texts, judgments: Path | Judgments | Qre
               numbers: bool = True, min_length: Count = 1, max_length: Count = 64, min_documents: Count = 1,
               max_share: float = 1.0, k1: float = 1.2, b: float = 0.75, number_by_position: bool = False, as_frame: bool = False,
               device: str = "cpu", n_jobs: int | None = None, verbose: Progress = False) -> LetorData:
-    """Pairs of topics and documents with features of their texts, as `rulerank features` makes them.
+    """Makes pairs of topics and documents with features of their texts, like `rulerank features`.
 
-    A search finds the candidates of each topic; a pair of a topic and a candidate is a row. Rows of a topic are in the order of the
-    documents. A topic without a candidate has no row, and a warning names it.
+    A search finds the candidates of each topic; each pair of a topic and a candidate is a row. A topic's rows are in document
+    order. A topic without candidates has no row and is named in a warning.
 
     Parameters
     ----------
-    documents : {id: text} or {id: {field: text}}; a frame with the column id, docno, docid or qid and columns of text; or the path
-        of a file or folder: TSV, JSON lines, TREC's or SMART's form
-    topics : in the same forms
-    judgments : {qid: {docno: label}}, a `Qrels`, ranx's Qrels, or the path of TREC judgments; a label below 0: not judged
-    candidates : the nearest documents of a topic that become rows, at most
-    run : {qid: {docno: score}} or ranx's Run, whose documents are the candidates instead of a search
+    documents : {id: text} or {id: {field: text}}; a frame with a column id, docno, docid or qid and columns of text; or the path of a
+        file or folder: TSV, JSON lines, or the formats of TREC or SMART
+    topics : in the same formats
+    judgments : {qid: {docno: label}}, a `Qrels`, ranx's Qrels, or the path of TREC judgments; a label below 0 means not judged
+    candidates : maximum number of nearest documents per topic
+    run : {qid: {docno: score}} or ranx's Run, whose documents are the candidates, instead of a search
     vectors, topic_vectors : arrays [documents x dimensions] and [topics x dimensions], in the order of the texts. Their
-        similarity is one more feature
-    candidates_from : {"text", "dense", "both"}, what finds the candidates; default: both with vectors, else text
-    metric : of the search of text: {"cosine", "ip", "l2"}, or "auto": what suits the weighting
+        similarity is an additional feature
+    candidates_from : {"text", "dense", "both"}, the search for candidates; default: both with vectors, else text
+    metric : of the text search: {"cosine", "ip", "l2"}, or "auto": suited to the weighting
     search_engine : {"auto", "tiles", "mt", ...}
-    dense_metric : {"cosine", "ip", "l2"}, of the vectors
-    fusion, fusion_norm, rrf_k, run_weights : how the lists of "both" become one; weights of text and of vectors
+    dense_metric : {"cosine", "ip", "l2"}, for the vectors
+    fusion, fusion_norm, rrf_k, run_weights : fusion of the lists of "both"; weights of text and of vectors
     not_relevant : labels of the judgments that mean 0
-    unjudged : the label of rows that nobody judged: -1, not labelled, or 0, not relevant
-    mu, lambda_, delta : of the features LMIR.DIR, LMIR.JM and LMIR.ABS; lambda_: the collection's share
-    weighting : "bm25", or SMART's letters for documents and topics as "lnc.ltc", of the search
-    stop_words, stemmer, fold, numbers, min_length, max_length, min_documents, max_share : as of `TextNeighbors`
-    k1, b : of bm25, in the search and as a feature
-    number_by_position : ids of files in SMART's form are 1, 2, ... in their order
-    as_frame : X as a DataFrame with the column qid in front
+    unjudged : the label of unjudged rows: -1 (unlabelled) or 0 (not relevant)
+    mu, lambda_, delta : for the features LMIR.DIR, LMIR.JM and LMIR.ABS; lambda_: the collection's weight
+    weighting : of the search: "bm25", or SMART notation for documents and topics, such as "lnc.ltc"
+    stop_words, stemmer, fold, numbers, min_length, max_length, min_documents, max_share : as in `TextNeighbors`
+    k1, b : for bm25, in the search and as a feature
+    number_by_position : number the ids of files in SMART's format 1, 2, ... by position
+    as_frame : return X as a DataFrame with qid as its first column
 
     Returns
     -------
-    LetorData, its features by name as `load_letor` reads them from the program's file
+    LetorData with named features, as `load_letor` reads them from the program's file
 
     Examples
     --------
@@ -131,11 +131,11 @@ def make_pool(documents: Texts, topics: Texts, judgments: Path | Judgments | Qre
     """
     if (vectors is None) != (topic_vectors is None):
         one, other = ("topic_vectors", "vectors") if vectors is None else ("vectors", "topic_vectors")
-        raise UsageError(f"{other}: found none beside {one}, expected both or none")
+        raise UsageError(f"{other}: found None, expected a value, because {one} needs it")
     if candidates_from is not None and vectors is None:
         raise UsageError(f"candidates_from: found {candidates_from!r} without vectors, expected None")
     if run is not None and candidates_from is not None:
-        raise UsageError(f"candidates_from: found {candidates_from!r} beside run, which has the candidates")
+        raise UsageError(f"candidates_from: found {candidates_from!r} together with run, expected None, because run has the candidates")
     if candidates < 1:
         raise UsageError(f"candidates: found {candidates}, expected 1 or more")
     if unjudged not in (-1, 0):
@@ -156,5 +156,5 @@ def make_pool(documents: Texts, topics: Texts, judgments: Path | Judgments | Qre
             candidates, unjudged, list(not_relevant))
         if without:
             named = ", ".join(map(repr, without[:3])) + (", ..." if len(without) > 3 else "")
-            warnings.warn(f"topics: {len(without)} of {asked} have no candidate and so no row: {named}", stacklevel=3)
+            warnings.warn(f"topics: {len(without)} of {asked} have no candidate document and get no row: {named}", stacklevel=3)
         return _letor_data(how, made, None, 1, False, as_frame)

@@ -29,7 +29,7 @@ if typing.TYPE_CHECKING:
     from ._types import Array, Bins, Count, Names, Path, Penalty, Progress, RandomState, Rows, Vector
 
 KINDS = ("rules", "scorecard", "card", "linear", "joint")
-# The kinds of members that a parameter is of.
+# The kinds of members that use a parameter.
 KINDS_OF = {"rule_size": ("rules",), "min_support": ("rules",), "min_confidence": ("rules",),
             "support_weight": ("rules",), "smoothing": ("rules",), "feature_share": ("rules",),
             "method": ("rules", "scorecard", "card", "joint"), "bins": ("rules", "scorecard", "card", "joint"),
@@ -38,13 +38,13 @@ KINDS_OF = {"rule_size": ("rules",), "min_support": ("rules",), "min_confidence"
             "strength": ("linear",), "pairs": ("joint",)}
 
 
-# What None is.
+# The values that None stands for.
 USUAL = {"method": "tube", "bins": 10, "loss": "pair", "points_penalty": 1e-4, "smoothness": 0.1}
 USUAL_OF_CARD = {"method": "capped", "bins": 12, "points_penalty": 1e-3}
 
 
 def directions_text(monotone, names):
-    """The lines of --monotone. A column is a name in frames, and in arrays the feature of its number, from 1."""
+    """The lines of --monotone. A frame's column is a name; an array's column k is feature k + 1."""
     if monotone is None:
         return None
 
@@ -57,7 +57,7 @@ def directions_text(monotone, names):
 
 
 class PreparedScorers:
-    """A model made ready to score: once, whichever thread comes first. Copies and pickles begin anew."""
+    """A model prepared for scoring, once, by the first thread that needs it. Copies and pickles start unprepared."""
 
     def __init__(self):
         self._lock = threading.Lock()
@@ -75,48 +75,48 @@ class PreparedScorers:
 
 
 class RuleRanker(Running, BaseEstimator):
-    """Ranks documents by association rules and other members that a person can read, as `rulerank fit` and
-    `rank` do: the same numbers, bit for bit.
+    """Ranks documents by association rules and other interpretable members, like `rulerank fit` and `rank`, with bit-identical
+    scores.
 
     Parameters
     ----------
     members : kinds of members: rules, scorecard, card, linear, joint, as a list or "rules,linear"; or "recommended"
-        The standardized scores of several members are averaged. recommended: what is best for labels like those of
-        `fit`; `recommendation_` says what and why.
+        The standardized scores of several members are averaged. recommended: the best members for the number of labels given to
+        `fit`; `recommendation_` has the choice and the reason.
     rule_size, min_support, min_confidence, support_weight, smoothing, feature_share
-        Of rules: items of a rule with its consequent; when a rule is valid; W of an itemset's weight n^W;
-        A of the confidence (n_r + A prior_r) / (n + A); the share of the features that rules are made of.
+        For rules: maximum size of a rule with its consequent; thresholds of valid rules; W in an itemset's weight n^W;
+        A in the confidence (n_r + A prior_r) / (n + A); the share of the features that rules use.
     method, bins, norm, missing_values, unlisted
-        How features become items, as of `Discretizer`. None: "tube" and 10, of a card "capped" and 12,
-        of joint members "frequency" and 20.
+        How features become items, as in `Discretizer`. None: "tube" and 10; for a card "capped" and 12, for joint members
+        "frequency" and 20.
     cuts : `Discretizer.cuts_`, instead of these
     loss, points_penalty, smoothness
-        Of a scorecard or a card: {"pair", "list", "point"} and two numbers. None: "pair", 1e-4 and 0.1, of a card
-        a loss that suits the labels, 1e-3 and what cross-fitting chooses. points_penalty="cross-fit" chooses both
-        numbers of a scorecard.
-    max_features, max_points : of a card, its features and the points of an item at most
-    target : {"auto", "labels", "members"}, what the points of a card are fitted to: the labels, or grades that the
+        For a scorecard or a card: {"pair", "list", "point"} and two numbers. None: "pair", 1e-4 and 0.1; for a card a loss that
+        suits the labels, 1e-3, and a smoothness chosen by cross-fitting. points_penalty="cross-fit" chooses both numbers of a
+        scorecard.
+    max_features, max_points : for a card, the maximum number of features and the maximum points of an item
+    target : {"auto", "labels", "members"}, the values that a card's points are fitted to: the labels, or grades that the
         recommended members give all rows. auto: grades with fewer than 2,000 labels
-    monotone : dict of a feature, its name or column, and "rising", "falling", "free" or "either"
-        Directions of the points of a card. either, of features that it does not have too: as the labels say
-    card : str, a card as `card_text` gives it and a person edited it, whose open points (?) are fitted
-    strength : number or "cross-fit", of the ridge of linear members
-    pairs : of joint members, pairs of features with points of their own at most
-    folds : of cross-fitting
-    engine : {"auto", "lrar", "project", ...}, what counts rules; all give the same bits
+    monotone : dict from a feature's name or column to "rising", "falling", "free" or "either"
+        Directions of the points of a card. either, also the default for other features: determined by the labels
+    card : str, a card from `card_text`, possibly edited, whose open points (?) are fitted
+    strength : number or "cross-fit", of the ridge penalty of linear members
+    pairs : for joint members, the maximum number of pairs of features with points of their own
+    folds : for cross-fitting
+    engine : {"auto", "lrar", "project", ...}, the implementation of rules; all give the same bits
     qid_column : str or int or None
-        The column of X with query ids: in frames by name, in arrays by number. It is no feature.
+        The column of X with query ids: a name for frames, a number for arrays. It is not used as a feature.
     device : "cpu", "cuda" or "cuda:0,1"
-    n_jobs : int, CPU threads; None or -1: all that the process may use. No result depends on it
-    random_state : int, deals folds
-    verbose : True for progress bars; or a callable that gets stage, done and total, False stops the work
+    n_jobs : int, CPU threads; None or -1: all that the process may use. Results do not depend on it
+    random_state : int, seed for the folds
+    verbose : True for progress bars; or a callable of stage, done and total that returns False to stop the work
 
     Attributes
     ----------
-    model_ : the fitted model; pickles hold the bytes of its file
-    recommendation_ : dict, with members="recommended": name, members, reason
-    parameters_ : list of dicts, one a member: its kind and the parameters that it was fitted with, where `get_params` has
-        None, "cross-fit" or "recommended", too
+    model_ : the fitted model; pickles contain the bytes of its file
+    recommendation_ : dict with name, members, reason, if members="recommended"
+    parameters_ : list of dicts, one per member: its kind and the parameters used for the fit, also for parameters that are
+        None, "cross-fit" or "recommended" in `get_params`
     feature_importances_ : array [features]
 
     Examples
@@ -131,8 +131,8 @@ class RuleRanker(Running, BaseEstimator):
     [0.72, 0.28]
     """
 
-    _of_file = False  # the model has been read by `load`
-    _qid_in_X = False  # query ids came as a column of the X that was fitted to
+    _of_file = False  # the model was loaded from a file
+    _qid_in_X = False  # `fit` got query ids as a column of X
 
     def __init__(self, members: Names = "card", *, rule_size: Count = 3, min_support: Count = 1,
                  min_confidence: float = 0.001, support_weight: float = 0.0, smoothing: float = 0.0,
@@ -224,8 +224,8 @@ class RuleRanker(Running, BaseEstimator):
         """Fits the members.
 
         X : array, CSR matrix or frame [rows x features]; NaN is a missing value
-        y : labels [rows], 0 or more; -1: not labelled, such a row counts where no label is read
-        qid : query ids [rows], integers or text, in any order; None: as `qid_column` says, else one query, and a warning
+        y : labels [rows], 0 or more; -1: unlabelled, used where no label is needed
+        qid : query ids [rows], integers or text, in any order; None: as `qid_column` says, else one query with a warning
         """
         as_argument = qid is not None
         X, qid = split_qid(X, qid, self.qid_column)
@@ -243,7 +243,7 @@ class RuleRanker(Running, BaseEstimator):
         return self
 
     def card_text(self) -> str:
-        """The card as text that a person can edit: `RuleRanker(card=text)` fits what it leaves open."""
+        """The card as editable text: `RuleRanker(card=text)` fits its open points."""
         check_is_fitted(self)
         return _core.card_text(self.model_)
 
@@ -268,8 +268,8 @@ class RuleRanker(Running, BaseEstimator):
         return dataset_of(run, X, queries, names=names), queries
 
     def predict(self, X: Rows, qid: Vector | None = None) -> Array:
-        """Scores [rows], larger is better. With several members, and with linear ones, a score is relative
-        to the other rows of its query: an X without the column of query ids that the fitted one had is warned of."""
+        """Scores [rows], larger is better. With several or linear members, a score is relative to the other rows of its
+        query: warns if X lacks the column of query ids that the X of `fit` had."""
         check_is_fitted(self)
         X, qid = split_qid(X, qid, self.qid_column)
         scores = self._scores(X, qid)
@@ -278,7 +278,7 @@ class RuleRanker(Running, BaseEstimator):
         return scores
 
     def _ranks_within_queries(self):
-        """Whether a score depends on the other rows of the query."""
+        """Whether a score depends on the other rows of its query."""
         kinds = self.model_.kinds
         return len(kinds) > 1 or "linear" in kinds or self.model_.parameters["norm"] != "none"
 
@@ -301,9 +301,9 @@ class RuleRanker(Running, BaseEstimator):
     @checked
     def explain(self, X: Rows, row: int | None = None, qid: Vector | None = None, *, against: int | None = None,
                 top: Count = 20) -> Explanation:
-        """Why row `row` of X has its score: among the rows of its query. Default: the first of the ranking,
-        where X is one query. `against`: another row of the query, and what puts `row` above it. Of rules
-        those `top` that move the score most each way. Returns an Explanation."""
+        """Explains the score of row `row` of X among the rows of its query. Default: the first of the ranking, if X is one
+        query. `against`: another row of the query; explains why `row` ranks above it. For rules, lists the `top` rules with the
+        largest effect in each direction. Returns an Explanation."""
         check_is_fitted(self)
         X, qid = split_qid(X, qid, self.qid_column)
         X = X if is_frame(X) else checked_csr(X) if sp.issparse(X) else np.asarray(X)
@@ -330,8 +330,8 @@ class RuleRanker(Running, BaseEstimator):
 
     @checked
     def explain_all(self, X: Rows, qid: Vector | None = None) -> ListExplanation:
-        """Why all rows of X have their scores, by features: each among the rows of its query, those of X without
-        query ids. Returns a ListExplanation."""
+        """Explains the scores of all rows of X by features, each among the rows of its query (without query ids, all rows).
+        Returns a ListExplanation."""
         check_is_fitted(self)
         X, qid = split_qid(X, qid, self.qid_column)
         with self._running() as run:
@@ -341,8 +341,8 @@ class RuleRanker(Running, BaseEstimator):
 
     @property
     def parameters_(self) -> list[dict[str, Any]]:
-        """The kind of each member and the parameters that it was fitted with: defaults that depend on the kind, and
-        penalties that were chosen, as the values that were used."""
+        """The kind of each member and the parameters used for its fit, including defaults that depend on the kind and chosen
+        penalties."""
         try:
             check_is_fitted(self)
         except NotFittedError as error:
@@ -351,8 +351,8 @@ class RuleRanker(Running, BaseEstimator):
 
     @property
     def feature_importances_(self) -> Array:
-        """[features] How far each feature moves scores of the training rows, as a share of what all move:
-        what `rulerank inspect` prints of each member, added up to 1; the mean of the members."""
+        """[features] The mean absolute effect of each feature on the scores of the training rows, as printed by `rulerank
+        inspect`, scaled to sum to 1 for each member and averaged over the members."""
         try:
             check_is_fitted(self)
         except NotFittedError as error:
@@ -376,18 +376,17 @@ class RuleRanker(Running, BaseEstimator):
 
     @checked
     def save(self, path: Path) -> None:
-        """Writes the model file, which `--model` of the program reads."""
+        """Writes the model file, for the program's option `--model`."""
         check_is_fitted(self)
         self.model_.write(str(path))
 
     @classmethod
     @checked
     def load(cls, path: Path, **params: Any) -> Self:
-        """A ranker by a model file that `save` or `rulerank fit` wrote, with the parameters and the features that the file
-        knows: `cuts` are among the model's, and penalties that were chosen are numbers but of scorecards. Features without a
-        name are the columns of the X that was fitted to; of a file of documents, which has none, those up to the last that
-        a training row lists. Of several members of a kind the first counts. `params`
-        stand instead of the file's."""
+        """Reads a model file written by `save` or `rulerank fit`, with the parameters and features that it stores: `cuts` are the
+        model's, and chosen penalties are numbers, except for scorecards. Features without names are the columns of the X used
+        for `fit`; in a model fitted to a file of documents, which has no columns, those up to the last listed feature. With several
+        members of a kind, the first one's parameters are used. `params` override the file's."""
         model = _core.Model.read(str(path))
         usual = USUAL_OF_CARD if "card" in model.kinds else USUAL
         own = {name: value for name, value in model.parameters.items() if name not in usual or value != usual[name]}

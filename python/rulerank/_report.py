@@ -1,4 +1,4 @@
-"""Experiments, models and benchmarks as one page, or as Markdown and LaTeX."""
+"""Reports on experiments, models and benchmarks, as one page, or as Markdown and LaTeX."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ def _paths(paths):
 
 
 class ReportPage(str):
-    """A page as text. A notebook shows it in a frame of its own: the page's styles would apply to the notebook, too."""
+    """A page as text. A notebook shows it in an iframe, because the page's styles would otherwise affect the notebook."""
 
     def _repr_html_(self) -> str:
-        # Else links to the page's own parts would lead to the notebook.
+        # Otherwise links within the page would lead to the notebook.
         page = self.replace("<head>", '<head><base href="about:srcdoc">', 1)
         return (f'<iframe srcdoc="{html.escape(page)}" sandbox="allow-scripts" title="Report" '
                 'style="width:100%;height:90vh;border:0"></iframe>')
 
     def __repr__(self) -> str:
-        return f"<ReportPage of {len(self)} characters>"  # beside the frame a notebook keeps it, too
+        return f"<ReportPage of {len(self)} characters>"  # notebooks store it next to the iframe
 
 
 @checked
@@ -40,22 +40,22 @@ def report(folders: Path | Sequence[Path] = (), out: Path | None = None, *, form
            title: str = "Report", baseline: str = "", metric: str = "", folds: Path = "",
            models: Path | Sequence[Path] = (), bench: Path | Sequence[Path] = (), top: Count = 10,
            n_jobs: int | None = None, verbose: Progress = False) -> ReportPage | None:
-    """Shows experiments as one page that requests nothing, as `rulerank report` does: the same bytes.
+    """Makes a self-contained page on experiments, with the same bytes as `rulerank report`.
 
     Parameters
     ----------
-    folders : path or paths of what `rulerank experiment` or `rulerank pipeline` wrote
-    out : path to write to; None: the page is returned, a str that a notebook shows in a frame (`_repr_html_`). Not
-        `IPython.display.HTML(page)`, which has the page's styles apply to the whole notebook
-    format : {"html", "markdown", "latex"}; the last two need `out`, their figures stand beside it
-    figures : {"svg", "pdf"}, of Markdown and LaTeX; PDF needs the program rsvg-convert
+    folders : path or paths written by `rulerank experiment` or `rulerank pipeline`
+    out : output path; None: returns the page, a str that a notebook shows in an iframe (`_repr_html_`). Do not use
+        `IPython.display.HTML(page)`, which applies the page's styles to the whole notebook
+    format : {"html", "markdown", "latex"}; the last two need `out`, and write figures next to it
+    figures : {"svg", "pdf"}, for Markdown and LaTeX; PDF needs the program rsvg-convert
     title : of the page
-    baseline : the system that others are compared with; default: the first
-    metric : of wins, losses and learning curves; default: NDCG@10, else the first measure
-    folds : folder with Fold1/test.txt and so on; default: where the manifests say
-    models : path or paths of model files, whose strongest features and rules are shown
-    bench : path or paths of benchmarks' results, a JSON object a line
-    top : most queries won and lost, rules and features listed
+    baseline : the system to compare others with; default: the first
+    metric : for wins, losses and learning curves; default: NDCG@10, else the first measure
+    folds : folder with Fold1/test.txt and so on; default: the paths in the manifests
+    models : path or paths of model files whose strongest features and rules to show
+    bench : path or paths of benchmark results, one JSON object per line
+    top : maximum number of won and lost queries, rules and features
 
     Returns
     -------

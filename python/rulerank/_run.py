@@ -1,4 +1,4 @@
-"""Where work runs: threads, seed, device, progress bars."""
+"""Settings of calls: threads, seed, device, progress bars."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if typing.TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-#: Those of `over_ranks`, of this thread of execution.
+#: The ranks of `over_ranks` in the current context.
 current_ranks = contextvars.ContextVar("current_ranks", default=None)
 
 
 @contextlib.contextmanager
 def over_ranks(ranks: Any) -> Iterator[None]:
     """Distributes the calls in the `with` block over ranks: choosing documents, scores, mining, pools and searches.
-    Each rank makes the same calls with the same arguments in the same order, and gets the full result. Where the work of
-    a call fails on one rank, the call raises on all.
+    Each rank must make the same calls with the same arguments in the same order, and gets the full result. If the work of a
+    call fails on one rank, the call raises on all ranks.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def over_ranks(ranks: Any) -> Iterator[None]:
 
 
 class ProgressBars:
-    """A tqdm bar for the stage that runs."""
+    """A tqdm bar for the current stage."""
 
     def __init__(self):
         self._stage, self._bar = None, None
@@ -79,7 +79,7 @@ class ProgressBars:
 
 
 def threads_of(n_jobs):
-    """None and -1: all that the process may use, which the library calls 0."""
+    """The library's number of threads. None and -1: 0, which means all that the process may use."""
     if n_jobs is None or n_jobs == -1:
         return 0
     if n_jobs == 0:
@@ -101,8 +101,8 @@ def seed_of(random_state):
 
 @contextlib.contextmanager
 def running(n_jobs=None, random_state=1, device="cpu", verbose=False):
-    """The settings of a call. `verbose`: True for progress bars, or what scikit-learn takes as such; or a callable
-    that gets stage, done and total (0: not known) and returns False to stop the work."""
+    """The settings of a call. `verbose`: a truth value, for progress bars; or a callable of stage, done and total (0:
+    unknown) that returns False to stop the work."""
     called = verbose if callable(verbose) else None
     bars = ProgressBars() if verbose and called is None else None
     try:
@@ -114,7 +114,7 @@ def running(n_jobs=None, random_state=1, device="cpu", verbose=False):
 
 
 class Running:
-    """What estimators run their work with: their parameters of these names."""
+    """Runs an estimator's work with its parameters n_jobs, random_state, device and verbose."""
 
     def _running(self):
         check(type(self).__init__, vars(self).items())

@@ -25,35 +25,35 @@ if typing.TYPE_CHECKING:
 
 
 class SelectiveSampler(Running, BaseEstimator):
-    """Chooses the few rows that are worth a label, as `rulerank reduce` does: the same ones.
+    """Chooses the few rows that are worth labelling, the same ones as `rulerank reduce`.
 
-    With all labels at hand, `fit(X, y)` samples at once. With a person in the loop, `fit(X)` begins, and
+    If all labels are available, `fit(X, y)` samples at once. With a person in the loop, `fit(X)` begins the sampling, and
     then ::
 
         while not sampler.finished_:
             rows = sampler.query(10)
             sampler.teach([ask(row) for row in rows])
 
-    What has been labelled so far is always the sample of some budget: a ranker can be fitted to
-    `sample_indices_` after any `teach`.
+    The rows labelled so far are always the sample for some budget: a ranker can be fitted to `sample_indices_` after any
+    `teach`.
 
     Parameters
     ----------
-    rule_size, min_support, min_confidence : the rules that a row is to bring, as of `RuleRanker`
-    partitions : int or "auto", of the features: one for every 12 that have items
-    feature_order : {"chi2", "label", "none"}, in which features are dealt into partitions
-    max_documents : int, rows to choose at most; 0: no budget
-    whole_queries : choose queries, with all their rows, instead of rows
-    method, bins, norm, missing_values, unlisted : how features become items, as of `Discretizer`
+    rule_size, min_support, min_confidence : of the rules that rows should bring, as in `RuleRanker`
+    partitions : int or "auto", number of partitions of the features; auto: one per 12 features with items
+    feature_order : {"chi2", "label", "none"}, order in which features are dealt into partitions
+    max_documents : int, maximum number of rows to choose; 0: no budget
+    whole_queries : choose whole queries instead of rows
+    method, bins, norm, missing_values, unlisted : how features become items, as in `Discretizer`
     cuts : `Discretizer.cuts_`, instead of these
-    engine, qid_column, device, n_jobs, random_state, verbose : as of `RuleRanker`
+    engine, qid_column, device, n_jobs, random_state, verbose : as in `RuleRanker`
 
     Attributes
     ----------
     sample_indices_ : array, the rows chosen so far, ascending
-    choices_ : DataFrame, a row a choice: row, partition, iteration, and its rules then
-    labels_ : array [rows], the labels known so far; -1: none
-    finished_ : bool, whether no row is worth a label any more
+    choices_ : DataFrame with a row per choice: row, partition, iteration, and its number of rules at that time
+    labels_ : array [rows], the known labels; -1: none
+    finished_ : bool, whether the sample is complete
     cuts_ : the cuts, for `RuleRanker(cuts=...)`
 
     Examples
@@ -100,11 +100,11 @@ class SelectiveSampler(Running, BaseEstimator):
                                     self.max_documents, begin, self.engine)
 
     def fit(self, X: Rows, y: Vector | None = None, qid: Vector | None = None) -> Self:
-        """Begins the sampling of the rows of X, and completes it where all of them have a label.
+        """Begins the sampling of the rows of X, and completes it if all rows have labels.
 
         X : array, CSR matrix or frame [rows x features]
-        y : labels [rows]; -1: not labelled yet; None: no row is
-        qid : query ids [rows]; with `whole_queries` and `norm` they matter, and None is warned of
+        y : labels [rows]; -1: unlabelled; None: all unlabelled
+        qid : query ids [rows]; needed with `whole_queries` and `norm`, which warn without them
         """
         X, qid = split_qid(X, qid, self.qid_column)
         X = validated(self, X, **READING)
@@ -152,12 +152,12 @@ class SelectiveSampler(Running, BaseEstimator):
         if self._work is None:
             if self._pickled_unfinished:
                 raise UsageError("the sampler was pickled or copied before the sample was complete: "
-                                 "fit(X, labels_) goes on")
+                                 "fit(X, labels_) continues")
             raise UsageError("the sample is complete")
         return self._work
 
     def _rows_to_teach(self, rows):
-        """The rows as whole numbers, each once and without a label or an answer so far."""
+        """The rows as distinct integers. Raises for rows with a label or an answer."""
         if rows is None:
             return self._asked
         found = np.atleast_1d(np.asarray(as_array(rows, "rows"), dtype=object))
@@ -168,15 +168,14 @@ class SelectiveSampler(Running, BaseEstimator):
             if not whole_number(row) or not 0 <= row < len(self.labels_):
                 raise UsageError(f"rows: found {row!r}, expected a row of {len(self.labels_)}, from 0")
             if row in seen or self.labels_[int(row)] >= 0:
-                raise UsageError(f"rows: found row {row}, which has an answer already, or is there twice")
+                raise UsageError(f"rows: found row {row}, which has an answer already or occurs twice")
             seen.add(row)
         return found.astype(np.int64)
 
     @checked
     def query(self, batch: Count = 1) -> Array:
-        """The next rows that want a label, at most `batch`; none where the sample is complete. Beyond the
-        first they are asked for as far as guesses of the labels before them say: a label for one that
-        turns out not to be chosen is not used."""
+        """The next rows to label, at most `batch`; empty if the sample is complete. Rows after the first depend on guesses of
+        the labels before them: the label of a row that is not chosen after all is unused."""
         if batch < 1:
             raise UsageError(f"batch: found {batch}, expected 1 or more")
         check_is_fitted(self, "cuts_")
@@ -187,8 +186,8 @@ class SelectiveSampler(Running, BaseEstimator):
         return self._asked.copy()
 
     def teach(self, labels: Labels, rows: Vector | None = None) -> Self:
-        """Gives labels of 0 or more for the rows of the last `query`, or for `rows`; None or -1 leaves a
-        row out of the sample for good. All labels are taken, or none where one makes no sense."""
+        """Sets labels of 0 or more for the rows of the last `query`, or for `rows`; None or -1 excludes a row permanently.
+        If any label is invalid, none is set."""
         work = self._labelling()
         rows = self._rows_to_teach(rows)
         labels = np.atleast_1d(np.asarray(as_array(labels, "labels"), dtype=object))
@@ -207,7 +206,7 @@ class SelectiveSampler(Running, BaseEstimator):
         return self
 
     def undo(self) -> bool:
-        """Takes the last label back; False where there is none."""
+        """Withdraws the last label; returns False if there is none."""
         with self._running() as run:
             undone = self._labelling().undo(run)
             self._take(self._work.take())
@@ -217,9 +216,9 @@ class SelectiveSampler(Running, BaseEstimator):
 
     @checked
     def outlook(self, next: Count = 10) -> dict[str, Any]:
-        """What more labels would bring, by guesses: a dict of `rules` over the sample as it is,
-        `next_rules` that the next `next` rows would add, `documents` still to be asked about, with bounds, which
-        mean little while `minority_labels`, those other than the commonest, are fewer than 10."""
+        """Estimates the benefit of more labels, by guessing them: a dict with `rules` over the current sample, `next_rules` that
+        the next `next` rows would add, and `documents` still to be asked about, with bounds. These are unreliable while
+        `minority_labels`, the number of labels other than the most common one, is below 10."""
         with self._running() as run:
             return self._labelling().outlook(run, next)
 
@@ -243,7 +242,7 @@ def whole_number(value):
 
 
 def label_of(label, row):
-    """What a person says of the row: a label, or None."""
+    """A label given for the row, or None."""
     if label is None:
         return None
     if not whole_number(label) or not -1 <= label <= np.iinfo(np.int32).max:

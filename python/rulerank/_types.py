@@ -1,4 +1,4 @@
-"""Types of arguments and results, for those who check them."""
+"""Types of arguments and results, for type checkers."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ Vector: typing.TypeAlias = npt.ArrayLike
 Path: typing.TypeAlias = typing.Union[str, os.PathLike[str]]
 Names: typing.TypeAlias = typing.Union[str, Sequence[str]]
 Number: typing.TypeAlias = typing.Union[int, float]
-#: A whole number from 0.
+#: An integer from 0.
 Count: typing.TypeAlias = typing.Annotated[int, "from 0"]
 Bins: typing.TypeAlias = typing.Union[Count, typing.Literal["cv"]]
 Partitions: typing.TypeAlias = typing.Union[Count, typing.Literal["auto"]]
-#: A number, or the best of some by cross-fitting.
+#: A number, or "cross-fit" to choose one by cross-fitting.
 Penalty: typing.TypeAlias = typing.Union[float, typing.Literal["cross-fit"]]
-#: True for progress bars, or what gets stage, done and total and returns False to stop the work.
+#: True for progress bars, or a callable of stage, done and total that returns False to stop the work.
 Progress: typing.TypeAlias = typing.Union[bool, Callable[[str, int, int], bool]]
 RandomState: typing.TypeAlias = typing.Union[int, np.random.RandomState, None]
 Labels: typing.TypeAlias = Iterable[typing.Union[int, None]]
 #: The path of a file or folder of texts, {id: text} or {id: {field: text}}, or a frame with ids and texts.
 Texts: typing.TypeAlias = typing.Union[str, "os.PathLike[str]", Mapping[str, typing.Union[str, Mapping[str, str]]], "Table"]
-#: {qid: {docno: label}}, or what has `to_dict` and gives that, as ranx's Qrels.
+#: {qid: {docno: label}}, or an object whose `to_dict` returns that, such as ranx's Qrels.
 Judgments: typing.TypeAlias = typing.Union[Mapping[str, Mapping[str, int]], "AsDict"]
-#: The same with scores, or ranx's Run.
+#: As above with scores, or ranx's Run.
 Retrieved: typing.TypeAlias = typing.Union[Mapping[str, Mapping[str, float]], "AsDict"]
 Scores: typing.TypeAlias = Mapping[str, npt.ArrayLike]
 

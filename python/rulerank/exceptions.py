@@ -1,13 +1,13 @@
-"""What goes wrong, with the messages of the program `rulerank`."""
+"""Exceptions, with the messages of the program `rulerank`."""
 
 
 class RulerankError(Exception):
-    """All of them."""
+    """The base class of the package's exceptions."""
 
 
 class DataError(RulerankError, ValueError):
-    """Bad input data: `file` (or the name of an array), `line` (or row) and `column` say where, from 1;
-    0 where the input as a whole is meant."""
+    """Bad input data. `file` (or the name of an array), `line` (or row) and `column` give the place, from 1; 0 if the error
+    concerns the input as a whole."""
 
     file = ""
     line = 0
@@ -15,7 +15,7 @@ class DataError(RulerankError, ValueError):
 
 
 class UsageError(RulerankError, ValueError):
-    """Arguments that make no sense, or not together."""
+    """Invalid or conflicting arguments."""
 
 
 class DeviceError(RulerankError, RuntimeError):
@@ -23,7 +23,7 @@ class DeviceError(RulerankError, RuntimeError):
 
 
 class OutputError(RulerankError, OSError):
-    """A file that could not be written."""
+    """A file could not be written."""
 
 
 class Interrupted(RulerankError, RuntimeError):

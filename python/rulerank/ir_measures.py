@@ -1,13 +1,13 @@
-"""A provider of ir_measures: its measures by rulerank's code.
+"""A provider for ir_measures that computes its measures with rulerank.
 
-Importing this module registers the provider as "rulerank" in `ir_measures.providers.registry`; `provider` is it.
-What ir_measures itself picks for a measure stays as it is.
+Importing this module registers the provider as "rulerank" in `ir_measures.providers.registry`; `provider` is the instance.
+The provider that ir_measures picks by default does not change.
 
-Measures: P, R, Success, Rprec, AP, RR, nDCG (both `dcg`), Bpref and RBP with the parameter `rel` where they have
-it, ERR with labels up to 4 as gdeval has it, Judged. Not: `judged_only`, `gains`, RBP of graded labels.
+Measures: P, R, Success, Rprec, AP, RR, nDCG (both `dcg`), Bpref and RBP with the parameter `rel` if they have it; ERR with
+labels up to 4, as in gdeval; Judged. Not supported: `judged_only`, `gains`, RBP with graded labels.
 
-Scores are compared as doubles, and equal ones are in descending order of document ids, trec_eval's. The provider
-pytrec_eval first rounds scores to single precision; Judged of ir_measures has equal scores in ascending order.
+Scores are compared as doubles, and ties are broken by descending document id, as in trec_eval. The provider pytrec_eval
+first rounds scores to single precision; Judged of ir_measures breaks ties by ascending id.
 """
 
 import ir_measures as _irm
@@ -25,7 +25,7 @@ NAMES = {"P": "P", "R": "recall", "Success": "success", "Rprec": "Rprec", "AP": 
 
 
 def _named(measure):
-    """The measure's name here, and the parts of the profile that its parameters are."""
+    """The measure's name in rulerank, and its parameters as overrides of the profile."""
     params = {name: measure[name] for name in measure.SUPPORTED_PARAMS if measure[name] is not NOT_PROVIDED}
     name = NAMES[measure.NAME] + (f"@{params['cutoff']}" if "cutoff" in params else "")
     parts = {}
@@ -45,7 +45,7 @@ class _Evaluator(providers.Evaluator):
         measures = list(measures)
         super().__init__(measures, set(qrels))
         self._qrels, self._n_jobs = _core.Qrels(qrels), n_jobs
-        groups = {}  # measures under the same profile are computed together
+        groups = {}  # measures with the same profile are computed together
         for measure in measures:
             name, parts = _named(measure)
             groups.setdefault(tuple(parts.items()), {})[name] = measure
@@ -54,7 +54,7 @@ class _Evaluator(providers.Evaluator):
     def _iter_calc(self, run):
         retrieved = dict(RunConverter(run).as_dict_of_dict())
         if self.qrel_qids.isdisjoint(retrieved):
-            return  # ir_measures gives the values of queries that found nothing
+            return  # ir_measures supplies the values of queries without results
         for profile, named in self._groups:
             with running(self._n_jobs) as settings:
                 _, _, qids, values = _core.evaluate_run(settings, self._qrels, retrieved, ",".join(named), profile)
@@ -64,7 +64,7 @@ class _Evaluator(providers.Evaluator):
 
 
 class RulerankProvider(providers.Provider):
-    """ir_measures' measures by rulerank, on `n_jobs` threads (None: all that the process may use)."""
+    """Computes ir_measures' measures with rulerank, on `n_jobs` threads (None: all that the process may use)."""
 
     NAME = "rulerank"
     SUPPORTED_MEASURES = [

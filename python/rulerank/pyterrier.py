@@ -1,5 +1,5 @@
-"""Rule rankers in pipelines of PyTerrier: what re-ranks documents by the column `features`. Needs neither Java
-nor Terrier."""
+"""Rule rankers for PyTerrier pipelines: re-rank documents by the column `features`. Needs neither Java nor
+Terrier."""
 
 import numpy as np
 import pandas as pd
@@ -12,8 +12,8 @@ __all__ = ["RuleRankerTransformer"]
 
 
 class RuleRankerTransformer(_pt.Estimator):
-    """Scores the documents of each query by a `RuleRanker`: a frame with qid, docno and features (an array of
-    numbers each row) becomes the same frame with score and rank.
+    """Scores the documents of each query by a `RuleRanker`: adds score and rank to a frame with qid, docno and features (an
+    array of numbers per row).
 
     ranker : RuleRanker, fitted or not; None: RuleRanker(), a card
     """
@@ -24,7 +24,7 @@ class RuleRankerTransformer(_pt.Estimator):
 
     @staticmethod
     def _expect_columns(results):
-        """As PyTerrier's own transformers do it, whose inspection of pipelines looks for this error."""
+        """Raises PyTerrier's own error, which its inspection of pipelines expects."""
         _pt.validate.result_frame(results, extra_columns=["features"])
 
     @staticmethod
@@ -50,8 +50,8 @@ class RuleRankerTransformer(_pt.Estimator):
         """Fits the ranker to results with features and their labels.
 
         topics_or_res_tr : frame with qid, docno, features
-        qrels_tr : frame with qid, docno, label; a document that it lacks has the label 0, as in PyTerrier's own
-        topics_or_res_va, qrels_va : not looked at; PyTerrier hands them to every estimator
+        qrels_tr : frame with qid, docno, label; a document without a judgment gets label 0, as in PyTerrier's own
+        topics_or_res_va, qrels_va : ignored; PyTerrier passes them to every estimator
         """
         self._expect_columns(topics_or_res_tr)
         if len(topics_or_res_tr) == 0:
@@ -67,8 +67,8 @@ class RuleRankerTransformer(_pt.Estimator):
         return self
 
     def transform(self, inp):
-        """The frame with score and rank, rows in their order; of equal scores the earlier row ranks first. Without qid,
-        docno or features it throws PyTerrier's `InputValidationError`, whatever the rows."""
+        """The frame with score and rank, in the same row order; among equal scores the earlier row ranks first. Raises
+        PyTerrier's `InputValidationError` if qid, docno or features is missing, even without rows."""
         self._expect_columns(inp)
         results = inp.copy()
         if len(results):

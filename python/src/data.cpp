@@ -30,18 +30,18 @@ using namespace nb::literals;
 template <class T>
 using input_matrix = nb::ndarray<T const, nb::ndim<2>, nb::device::cpu>;
 
-/// What documents have beside their values, as Python gives it.
+/// The attributes of documents besides their values, from Python.
 struct about_documents {
   input_vector<std::int32_t> labels;
   std::vector<std::size_t> group_sizes;  ///< empty: one query
-  std::vector<std::string> qids;         ///< of the groups
-  std::vector<std::string> names;        ///< of the columns; empty: they have numbers
-  std::vector<std::uint32_t> numbers;    ///< of the columns, ascending; empty: from 1
-  std::vector<std::string> ids;          ///< of the documents; empty: none
-  std::vector<std::string> comments;     ///< of the documents; empty: none
+  std::vector<std::string> qids;         ///< [groups]
+  std::vector<std::string> names;        ///< [columns]; empty: numbered features
+  std::vector<std::uint32_t> numbers;    ///< [columns] ascending; empty: from 1
+  std::vector<std::string> ids;          ///< [documents]; empty: none
+  std::vector<std::string> comments;     ///< [documents]; empty: none
 };
 
-/// Throws for a name that a table may not have, and that the readers of models and cuts refuse.
+/// Throws for invalid names, which the readers of models and cuts would reject.
 void expect_names(std::vector<std::string> const& names) {
   std::set<std::string_view> seen;
   for (std::size_t c = 0; c < names.size(); ++c) {
@@ -49,15 +49,15 @@ void expect_names(std::vector<std::string> const& names) {
       throw error({"X", 0, 0}, "column " + std::to_string(c + 1) + ": found the name \"" +
                                    names[c] + "\"" + std::string(found_and_expected));
     };
-    if (names[c].empty()) fail(", expected what the column is called");
+    if (names[c].empty()) fail(", expected the column's name");
     if (printable(names[c]) != names[c])
-      fail(" with a control character or a mark of direction, expected text");
+      fail(" with a control character or a mark of direction, expected plain text");
     if (!seen.insert(names[c]).second) fail(" again, expected each column once");
   }
 }
 
-/// The data set with the names of its groups and features; features are numbered as in a file with
-/// these names, in the order of their bytes.
+/// Sets the names of groups and features; features are numbered as in a file with these names, in
+/// byte order.
 datasets::dataset named(datasets::dataset data, about_documents const& about) {
   if (!about.qids.empty()) {
     if (about.qids.size() != data.queries.size())
@@ -96,7 +96,7 @@ template <class T>
 documents dense(run_settings const& how, input_matrix<T> const& values,
                 about_documents const& about) {
   if (values.shape(1) > 1 && values.stride(1) != 1)
-    throw usage_error("found columns apart, expected rows that lie together");
+    throw usage_error("found rows that are not contiguous in memory, expected contiguous rows");
   datasets::dense_rows<T> const rows{
       values.data(), values.shape(0), values.shape(1),
       std::max<std::size_t>(static_cast<std::size_t>(values.stride(0)), values.shape(1))};
@@ -111,7 +111,7 @@ documents sparse(run_settings const& how, input_vector<double> const& values,
   return {run(how, [&](context const& ctx) { return made(ctx, rows, about); })};
 }
 
-/// The values of all documents [documents x columns]; what a line does not list is 0.
+/// The values of all documents [documents x columns]; unlisted values are 0.
 nb::object dense_of(run_settings const& how, datasets::dataset const& data, std::size_t columns,
                     std::uint32_t first) {
   return matrix_of(run(how,
@@ -126,7 +126,7 @@ nb::object dense_of(run_settings const& how, datasets::dataset const& data, std:
                    data.size(), columns);
 }
 
-/// The same as compressed sparse rows: values, columns and where rows begin.
+/// As above, as compressed sparse rows: values, columns and row offsets.
 auto csr_of(run_settings const& how, datasets::dataset const& data, std::size_t columns,
             std::uint32_t first) {
   std::vector<double> values;
@@ -162,17 +162,17 @@ documents read(run_settings const& how, std::string const& path, bool zero_based
   })};
 }
 
-/// Throws for the first document that lists a feature beyond `last`, which `option` says.
+/// Throws for the first document that lists a feature beyond `last`; the message names `option`.
 void expect_features(datasets::dataset const& data, std::uint32_t last, std::string const& option) {
   for (std::size_t d = 0; d < data.size(); ++d)
     for (datasets::feature_value const& one : data.document(d))
       if (one.feature > last)
-        throw error(datasets::place_of(data, d), "feature " + std::to_string(one.feature) +
+        throw error(datasets::place_of(data, d), "found feature " + std::to_string(one.feature) +
                                                      ", expected at most " + std::to_string(last) +
                                                      ", as " + option + " says");
 }
 
-/// The qids of all documents: as integers where each is one, as Python writes it, else as text.
+/// The qids of all documents: integers if all are integers in Python's notation, else text.
 nb::object qids_of(datasets::dataset const& data) {
   std::vector<std::int64_t> numbers;
   numbers.reserve(data.size());
@@ -192,7 +192,7 @@ nb::object qids_of(datasets::dataset const& data) {
   return nb::cast(array_of(std::move(numbers)));
 }
 
-/// Lets go of the text that was read: what is left are numbers and names.
+/// Frees the text that was read; numbers and names remain.
 void drop_text(datasets::dataset& data) {
   data.comments = std::vector<std::string_view>();
   data.ids = std::vector<std::string_view>();
@@ -212,14 +212,14 @@ void write(run_settings const& how, documents const& of, std::string const& path
 
 documents drawn(run_settings const& how, std::size_t size, std::uint32_t features,
                 std::size_t queries, std::uint32_t labels) {
-  constexpr std::size_t parts = 5;  // as of LETOR, and by default of the program
+  constexpr std::size_t parts = 5;  // number of folds, as in LETOR and the program's default
   return {run(how, [&](context const& ctx) {
     return datasets::sample_documents(ctx,
                                       datasets::options_of(size, features, queries, labels, parts));
   })};
 }
 
-/// The makers of one type of values.
+/// Adds the constructors for one type of values.
 template <class T>
 void add_dense(nb::module_& to) {
   to.def(
@@ -259,7 +259,7 @@ void add_sparse(nb::module_& to) {
 
 }  // namespace
 
-// Long because it is the list of what Python sees.
+// Long because it lists the Python interface.
 void add_data(nb::module_& to) {
   nb::class_<documents>(to, "Dataset", "Documents in queries, as the library has them.")
       .def("__len__", [](documents const& of) { return of.data.size(); })

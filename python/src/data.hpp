@@ -14,19 +14,19 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
-// Documents and arrays between Python and the library.
+// Conversion of documents and arrays between Python and the library.
 namespace rulerank::inline v0::python {
 
 namespace nb = nanobind;
 
-/// Arrays that are read: of the host, without a copy.
+/// Input arrays in host memory, without a copy.
 template <class T>
 using input_vector = nb::ndarray<T const, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-/// Arrays that are made: NumPy's.
+/// Output arrays of NumPy.
 template <class T>
 using output_vector = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
 
-/// The values as an array that owns them.
+/// An array that owns the values.
 template <class T>
 output_vector<T> array_of(std::vector<T>&& values) {
   auto kept = std::make_unique<std::vector<T>>(std::move(values));
@@ -38,7 +38,7 @@ output_vector<T> array_of(std::vector<T>&& values) {
   return output_vector<T>(data, {size}, owner);
 }
 
-/// The same in rows of `columns` values.
+/// As above, in rows of `columns` values.
 template <class T>
 nb::object matrix_of(std::vector<T>&& values, std::size_t rows, std::size_t columns) {
   auto const flat = array_of(std::move(values));
@@ -51,12 +51,12 @@ std::span<T const> span_of(input_vector<T> const& values) {
   return {values.data(), values.size()};
 }
 
-/// A data set that Python holds.
+/// A data set owned by Python.
 struct documents {
   datasets::dataset data;
 };
 
-/// The class Dataset, and what makes, reads and writes one.
+/// Adds the class Dataset, and functions that make, read and write data sets.
 void add_data(nb::module_& to);
 
 }  // namespace rulerank::python

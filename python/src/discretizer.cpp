@@ -29,7 +29,7 @@ datasets::discretizer_options options_of(std::string const& method, int bins,
           datasets::unlisted_values_from(unlisted), datasets::normalization_from(norm)};
 }
 
-/// The codes [documents x features] column by column, without a copy; `items` keeps them.
+/// The codes [documents x features] in column-major order, without a copy; keeps `items` alive.
 nb::ndarray<nb::numpy, std::uint8_t const, nb::ndim<2>> codes_of(nb::handle_t<item_table> items) {
   datasets::binned_dataset const& of = nb::cast<item_table const&>(items).items;
   return {of.codes.data(),

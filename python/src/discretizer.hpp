@@ -7,30 +7,28 @@
 
 #include <nanobind/nanobind.h>
 
-// Cuts and items between Python and the library.
+// Conversion of cuts and items between Python and the library.
 namespace rulerank::inline v0::python {
 
 namespace nb = nanobind;
 
-/// Fitted cuts that Python holds, shared with the models that are fitted with them.
+/// Fitted cuts owned by Python, shared with models that use them.
 struct fitted_cuts {
   std::shared_ptr<datasets::discretizer const> cuts;
 };
 
-/// Documents as items that Python holds.
+/// Documents as items, owned by Python.
 struct item_table {
   datasets::binned_dataset items;
 };
 
-/// The parameters of estimators that these options are: method, bins, norm, missing_values,
-/// unlisted.
+/// The estimators' parameters for these options: method, bins, norm, missing_values, unlisted.
 nb::dict parameters_of(datasets::discretizer_options const& of);
 
-/// Columns of the arrays that they were fitted to where these are known, else the largest number of
-/// a feature.
+/// The number of array columns used for the fit, if known, else the largest feature number.
 std::uint32_t column_count(datasets::discretizer const& of);
 
-/// The classes DiscretizerOptions, Cuts and Items, and what fits and applies cuts.
+/// Adds the classes DiscretizerOptions, Cuts and Items, and functions that fit and apply cuts.
 void add_discretizer(nb::module_& to);
 
 }  // namespace rulerank::python

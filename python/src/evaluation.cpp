@@ -29,7 +29,7 @@ namespace {
 
 using namespace nb::literals;
 
-/// The value of a part of a profile; `expected` says of what kind it is.
+/// Converts the value of a profile's member; `expected` describes its type in messages.
 template <class T>
 T part_as(std::string const& part, nb::handle value, char const* expected) {
   T found{};
@@ -38,7 +38,7 @@ T part_as(std::string const& part, nb::handle value, char const* expected) {
   return found;
 }
 
-/// A profile with the parts that are given; nothing else changes.
+/// The named profile with the given members replaced.
 eval::profile profile_of(std::string const& name, nb::dict const& parts) {
   eval::profile p = eval::make_profile(name);
   for (auto const& entry : parts) {
@@ -72,7 +72,7 @@ eval::profile profile_of(std::string const& name, nb::dict const& parts) {
       p.prel = part_as<std::vector<double>>(part, value, "a list of numbers");
     else
       throw usage_error(
-          "found a part '" + part +
+          "found the parameter '" + part +
           "' of a profile, expected gain, discount, no_relevant, relevant_from, "
           "short_list, ties, complete, max_docs, max_label, rbp_persistence, pfound_break or "
           "prel");
@@ -81,10 +81,10 @@ eval::profile profile_of(std::string const& name, nb::dict const& parts) {
   return p;
 }
 
-/// Labels in queries, as Python gives them.
+/// Labels by query, from Python.
 struct labelled_arrays {
   input_vector<std::int32_t> labels;
-  input_vector<double> fractional;  ///< empty: labels are whole
+  input_vector<double> fractional;  ///< empty: labels are integers
   std::vector<datasets::query_group> queries;
 
   eval::labelled_queries view() const {
@@ -112,7 +112,7 @@ std::string id_of(std::string const& of, nb::handle key) {
   return id;
 }
 
-/// What {qid: {docno: value}} has of each query.
+/// Calls f for each query of {qid: {docno: value}}.
 template <class F>
 void for_each_query(std::string const& of, nb::dict const& queries, F&& f) {
   for (auto const& [qid, documents] : queries) {
@@ -124,7 +124,7 @@ void for_each_query(std::string const& of, nb::dict const& queries, F&& f) {
   }
 }
 
-/// Whether it is a whole number; a float that is one, as data frames have them, too.
+/// Whether the value is an integer, possibly stored as a float, as in data frames.
 bool whole_number(nb::handle value, std::int32_t& number) {
   if (nb::try_cast(value, number)) return true;
   double real = 0;
@@ -135,7 +135,7 @@ bool whole_number(nb::handle value, std::int32_t& number) {
   return true;
 }
 
-/// Judgments {qid: {docno: label}}.
+/// Converts judgments {qid: {docno: label}}.
 datasets::qrels qrels_of(nb::dict const& queries) {
   datasets::qrels made{"qrels", {}};
   for_each_query(made.name, queries, [&](std::string const& qid, nb::dict const& labels) {
@@ -154,17 +154,17 @@ datasets::qrels qrels_of(nb::dict const& queries) {
   return made;
 }
 
-/// Throws for a label whose gain sums could leave the doubles.
+/// Throws for a label whose summed gains could overflow a double.
 void expect_gains(datasets::qrels const& judgments, eval::profile const& p) {
   std::int32_t const most = eval::largest_label(p);
   for (auto const& query : judgments.queries)
     for (auto const& document : query.documents)
       if (document.label > most)
         throw error({judgments.name, 0, 0},
-                    "query " + query.qid + ", document " + document.docno + ": the label " +
+                    "query " + query.qid + ", document " + document.docno + ": found label " +
                         std::to_string(document.label) +
-                        " has a gain beyond doubles, expected labels up to " +
-                        std::to_string(most) + " or gain linear");
+                        ", whose gain exceeds a double; expected labels up to " +
+                        std::to_string(most) + ", or gain linear");
 }
 
 eval::query_values evaluate(run_settings const& how, labelled_arrays const& test,
@@ -214,7 +214,7 @@ nb::list compare(run_settings const& how, labelled_arrays const& test,
   return rows;
 }
 
-/// What judges runs against qrels.
+/// Adds the evaluation of runs against qrels.
 void add_runs(nb::module_& to) {
   nb::class_<datasets::qrels>(to, "Qrels", "Judgments of queries: {qid: {docno: label}}.")
       .def(
@@ -242,7 +242,7 @@ void add_runs(nb::module_& to) {
       "As evaluate, of retrieved documents {qid: {docno: score}}, with the query ids third.");
 }
 
-/// Labels of rows, and what is expected of them.
+/// Adds labels of rows, and their checks.
 void add_labels(nb::module_& to) {
   nb::class_<labelled_arrays>(to, "LabelledQueries", "Labels in queries.")
       .def(

@@ -6,10 +6,11 @@
 
 namespace rulerank::inline v0::python {
 
-/// A run of retrieved documents {qid: {docno: score}}. Throws `error`.
+/// Converts a run of retrieved documents {qid: {docno: score}}. Throws `error`.
 datasets::run run_of(nanobind::dict const& queries);
 
-/// The classes Profile, Qrels and LabelledQueries, and what judges and compares scores.
+/// Adds the classes Profile, Qrels and LabelledQueries, and functions that evaluate and compare
+/// scores.
 void add_evaluation(nanobind::module_& to);
 
 }  // namespace rulerank::python

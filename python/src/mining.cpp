@@ -50,12 +50,12 @@ transaction_rows rows_of(input_vector<std::int64_t> const& begin,
   return made;
 }
 
-/// A smallest support: a count, or a share of the transactions as people write it.
+/// Parses a minimum support: a count, or a share of the transactions.
 std::uint32_t support_of(std::string const& text, std::size_t transactions) {
   return rules::support_bound_from(text).of(transactions);
 }
 
-/// Throws what `out_of_budget` means to a caller.
+/// Translates `out_of_budget` into a `usage_error`.
 [[noreturn]] void refuse(std::string const& found, std::string const& hint) {
   throw usage_error("found more " + found + " than memory holds, expected " + hint);
 }
@@ -78,7 +78,7 @@ nb::object set_of(std::span<rules::item const> items, nb::sequence const& names)
   return made;
 }
 
-/// The supports and the sets of names.
+/// The supports, and the itemsets as sets of names.
 nb::tuple itemsets(run_settings const& how, transaction_rows const& data,
                    rules::mining_options const& options, nb::sequence const& names) {
   rules::itemset_table const found =
@@ -92,7 +92,7 @@ nb::tuple itemsets(run_settings const& how, transaction_rows const& data,
   return nb::make_tuple(array_of(std::move(supports)), sets);
 }
 
-/// What association rules are, and their p values after Holm's correction.
+/// Association rules with their Holm-corrected p-values.
 struct mined_rules {
   rules::rule_list list;
   std::vector<double> p_holm;
@@ -115,7 +115,7 @@ mined_rules find_rules(context const& ctx, transaction_rows const& data,
   return made;
 }
 
-/// Antecedents, consequents, the supports of these, and each measure of the library by name.
+/// Antecedents, consequents, their supports, and each measure of the library by name.
 nb::dict association_rules(run_settings const& how, transaction_rows const& data,
                            rules::mining_options const& mining,
                            rules::association_options const& options, nb::sequence const& names) {

@@ -4,7 +4,7 @@
 
 namespace rulerank::inline v0::python {
 
-/// What finds frequent itemsets and association rules.
+/// Adds functions that find frequent itemsets and association rules.
 void add_mining(nanobind::module_& to);
 
 }  // namespace rulerank::python

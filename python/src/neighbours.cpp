@@ -50,11 +50,11 @@ datasets::element element_of(nb::dlpack::dtype type) {
   if (is(code::UInt, 8)) return datasets::element::uint8;
   if (is(code::Int, 32)) return datasets::element::int32;
   throw usage_error(
-      "found values of another type, expected float of 16, 32 or 64 bits, bfloat16, int8, uint8 or "
-      "int32");
+      "found values of an unknown type, expected float of 16, 32 or 64 bits, bfloat16, int8, uint8 "
+      "or int32");
 }
 
-/// Numbers of neighbours, -1 behind the last one, and their values, NaN there: [queries x k].
+/// Neighbours and their values, both [queries x k]; missing ones are -1 and NaN.
 nb::tuple arrays_of(knn::neighbours&& found) {
   for (std::size_t i = 0; i < found.id.size(); ++i)
     if (found.id[i] == knn::no_neighbour) found.value[i] = std::numeric_limits<double>::quiet_NaN();
@@ -66,7 +66,7 @@ nb::tuple arrays_of(knn::neighbours&& found) {
                         matrix_of(std::move(ids), queries, k));
 }
 
-/// Where the rows of each query begin, the rows and their values.
+/// Row offsets by query, the rows and their values.
 nb::tuple arrays_of(knn::rows_in_range&& found) {
   std::vector<std::int64_t> begin(found.begin.begin(), found.begin.end());
   std::vector<std::int64_t> rows(found.row.begin(), found.row.end());
@@ -74,7 +74,7 @@ nb::tuple arrays_of(knn::rows_in_range&& found) {
                         array_of(std::move(rows)));
 }
 
-/// Vectors made ready to be searched.
+/// Vectors with an engine that searches them.
 class python_dense_index {
  public:
   static python_dense_index build(run_settings const& how, row_array const& rows,
@@ -140,7 +140,7 @@ void keep_only(knn::searched_collection& search, input_vector<std::uint64_t> con
   if (auto const bits = span_of(filter); !bits.empty()) search.keep_only(bits);
 }
 
-/// A distance that Python computes: one call at a time, with the interpreter's lock.
+/// A distance computed by Python: one call at a time, holding the interpreter's lock.
 class python_distance {
  public:
   explicit python_distance(nb::callable distance)
@@ -173,13 +173,13 @@ std::vector<std::shared_ptr<nb::object>> objects_of(nb::sequence const& some) {
   return objects;
 }
 
-/// Throws `usage_error` where so many random triples have distances that are no metric's.
+/// Throws `usage_error` if a distance among this many random triples violates the metric axioms.
 void expect_metric(context const& ctx, knn::metric_space const& space, std::size_t triples) {
   if (auto const breach = knn::check_metric(ctx, space, triples))
-    throw usage_error("metric: found distances that are no metric's: " + breach->what);
+    throw usage_error("metric: found distances that are not a metric: " + breach->what);
 }
 
-/// Objects of a metric space that Python holds: vectors, words, or any under a callable.
+/// Objects of a metric space from Python: vectors, words, or any objects with a callable.
 class python_metric_index {
  private:
   /// Calls `use` with a search for the queries.
@@ -269,7 +269,7 @@ class python_metric_index {
     return objects().vectors ? objects().vectors->rows().dimensions() : 0;
   }
 
-  /// Those of an estimator that makes such an index of vectors or words.
+  /// The parameters of an estimator that makes such an index of vectors or words.
   nb::dict parameters() const {
     knn::metric_index_options const& options = collection_->first_options();
     nb::dict all;
@@ -294,7 +294,7 @@ class python_metric_index {
   knn::metric_objects const& objects() const { return collection_->first_objects(); }
 
   std::shared_ptr<knn::metric_collection const> collection_;
-  std::shared_ptr<python_space const> space_;  // of objects under a callable
+  std::shared_ptr<python_space const> space_;  // if the metric is a callable
 };
 
 void add_metric(nb::module_& to) {
@@ -339,7 +339,7 @@ std::vector<datasets::text_document> documents_of(std::vector<std::string> texts
   return made;
 }
 
-/// A text collection, and the engine that searches it.
+/// A text collection with an engine that searches it.
 class python_text_index {
   template <class Use>
   auto with_queries(run_settings const& how, std::vector<std::string> texts,
@@ -392,7 +392,7 @@ class python_text_index {
   std::size_t terms() const { return documents_->first_index().terms().size(); }
   std::size_t size() const { return documents_->size(); }
 
-  /// Those of an estimator that makes such an index.
+  /// The parameters of an estimator that makes such an index.
   nb::dict parameters() const {
     knn::text_index_options const& options = this->options();
     knn::analyzer_options const& words = options.analyzer;
@@ -421,7 +421,7 @@ class python_text_index {
   std::string engine_;
 };
 
-/// The analyzer's options and those of terms; the weights are the default.
+/// The options of the analyzer and of terms; the weights are the default.
 knn::text_index_options text_options(std::string const& stop_words, std::string const& stemmer,
                                      bool fold, bool numbers, std::size_t min_length,
                                      std::size_t max_length, std::size_t min_documents,

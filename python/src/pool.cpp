@@ -33,7 +33,7 @@ namespace {
 
 using namespace nb::literals;
 
-/// Texts by their ids: [(id, [(field, text)])].
+/// Texts with ids: [(id, [(field, text)])].
 using given_texts =
     std::vector<std::pair<std::string, std::vector<std::pair<std::string, std::string>>>>;
 /// The path of a file, or texts in memory.

@@ -4,7 +4,7 @@
 
 namespace rulerank::inline v0::python {
 
-/// The class PoolOptions, and what makes a pool of texts.
+/// Adds the class PoolOptions, and the function that makes a pool from texts.
 void add_pool(nanobind::module_& to);
 
 }  // namespace rulerank::python

@@ -40,12 +40,12 @@ namespace {
 using namespace nb::literals;
 using shared_cuts = std::shared_ptr<datasets::discretizer const>;
 
-/// A model that Python holds.
+/// A model owned by Python.
 struct fitted_model {
   l2r::model model;
 };
 
-/// How to fit a member, as Python holds it.
+/// The recipe of a member, owned by Python.
 struct member_recipe {
   l2r::recipe how;
 };
@@ -61,15 +61,15 @@ datasets::discretizer const* cuts_of(l2r::model_member const& member) {
   return nullptr;
 }
 
-/// The names of a model's features: its members learned from the same documents.
+/// The names of a model's features; all members learned from the same documents.
 datasets::feature_names const& names_of(l2r::model const& model) {
   l2r::model_member const& first = model.members.front();
   auto const* const cuts = cuts_of(first);
   return cuts != nullptr ? cuts->names : std::get<l2r::linear_member>(first).weights.names;
 }
 
-/// The columns of arrays where these are known, else as of the members' features: the largest
-/// number, or how many have names.
+/// The number of array columns if known, else that of the members' features: the largest number, or
+/// the number of names.
 std::uint32_t feature_count(l2r::model const& model) {
   std::size_t count = std::max<std::size_t>(names_of(model).size(), model.columns);
   for (l2r::model_member const& member : model.members)
@@ -121,7 +121,8 @@ void add_parameters(nb::dict& to, l2r::joint_member const& of) {
   to["folds"] = of.options.folds;
 }
 
-/// The parameters of a ranker that fits such members. Where several members have one, the first's.
+/// The parameters of a ranker that fits such members; of several members of a kind, the first
+/// one's.
 nb::dict model_parameters(l2r::model const& model) {
   nb::dict all;
   for (l2r::model_member const& member : model.members) {
@@ -134,7 +135,7 @@ nb::dict model_parameters(l2r::model const& model) {
   return all;
 }
 
-/// The parameters of each fitted member; chosen penalties are numbers.
+/// The parameters used for each member's fit; chosen penalties are numbers.
 nb::list used_parameters(l2r::model const& model) {
   nb::list all;
   for (l2r::model_member const& member : model.members) {
@@ -156,15 +157,14 @@ nb::object python_int(l2r::exact_integer const& of) {
   return nb::steal(PyLong_FromString(of.str().c_str(), nullptr, 10));
 }
 
-/// `NAME`, or the number of a feature without a name.
+/// A feature's name, or its number if it has none.
 std::string feature_text(std::uint32_t feature, datasets::feature_names const& names) {
   return datasets::name_of(feature, names);
 }
 
-// --- Explanations, as dictionaries and lists: rulerank/_explanation.py shows them
-// -----------------
+// Explanations as dictionaries and lists, displayed by rulerank/_explanation.py.
 
-/// What words an explanation needs.
+/// The names and ranges that an explanation's text needs.
 struct wording {
   std::vector<datasets::item_range> ranges;
   datasets::feature_names const& names;
@@ -177,7 +177,7 @@ struct wording {
   }
 };
 
-/// `denominator`: what `moved` of the rules is over.
+/// `denominator`: the unit of the rules' `moved`.
 void add_rules(nb::list& to, l2r::moving_rules const& rules, l2r::exact_integer const& denominator,
                wording const& words) {
   for (l2r::document_rule const& rule : rules.most) {
@@ -280,7 +280,7 @@ nb::dict compared(l2r::sum_comparison const& why, wording const& words) {
   return all;
 }
 
-/// The value of a feature in a document; NaN where it is missing.
+/// The value of a feature in a document; NaN if missing.
 double value_of(datasets::dataset const& list, std::size_t d, std::uint32_t feature,
                 datasets::unlisted_values unlisted) {
   for (datasets::feature_value const& v : list.document(d))
@@ -288,7 +288,7 @@ double value_of(datasets::dataset const& list, std::size_t d, std::uint32_t feat
   return unlisted == datasets::unlisted_values::zero ? 0 : std::numeric_limits<double>::quiet_NaN();
 }
 
-/// Scores of documents by features, as arrays: rulerank/_explanation.py shows them.
+/// Scores of documents by features, as arrays, displayed by rulerank/_explanation.py.
 class effect_arrays {
  public:
   effect_arrays(l2r::model const& of, int digits) : digits_(digits) {
@@ -319,7 +319,8 @@ class effect_arrays {
     }
   }
 
-  /// Arrays [documents], [documents x features], [documents x members x features] in this order.
+  /// The arrays [documents], [documents x features], [documents x members x features], in this
+  /// order.
   nb::dict take(datasets::feature_names const& names) {
     nb::list features;
     for (l2r::feature_effect const& one : features_) {
@@ -351,7 +352,7 @@ class effect_arrays {
   std::vector<std::int64_t> ranks_, shown_scores_, shown_base_by_member_, shown_by_member_;
 };
 
-/// A model made ready to score.
+/// A model prepared for scoring.
 class python_scorer {
  public:
   python_scorer(run_settings const& how, fitted_model const& of, std::string const& engine)
@@ -373,7 +374,8 @@ class python_scorer {
     return all;
   }
 
-  /// Why document d has its score, or the first of the ranking; or why it stands above another.
+  /// Explains the score of document d (default: the first of the ranking), or why it ranks above
+  /// another.
   nb::dict explain(run_settings const& how, documents const& list, std::optional<std::size_t> d,
                    std::optional<std::size_t> against, std::size_t top) const {
     l2r::explainer const why =
@@ -385,7 +387,7 @@ class python_scorer {
     return all;
   }
 
-  /// All documents by features, query by query.
+  /// Explains all documents by features, query by query.
   nb::dict explain_all(run_settings const& how, documents const& list) const {
     auto const effects = run(how, [&](context const& ctx) {
       std::vector<l2r::score_effects> of;
@@ -407,7 +409,7 @@ class python_scorer {
   std::string engine() const { return std::string(l2r::name_of(scorer_.engine())); }
 
  private:
-  /// `effects` of the documents `rows` of a list.
+  /// The arrays of `effects` for the documents `rows` of a list.
   nb::dict arrays_of(datasets::dataset const& list, std::vector<std::size_t> const& rows,
                      std::vector<l2r::score_effects> const& effects) const {
     effect_arrays arrays(scorer_.fitted(), l2r::digits_of(effects));
@@ -472,7 +474,7 @@ class python_scorer {
   l2r::scorer scorer_;
 };
 
-/// What `card` reads.
+/// The text for the parameter `card`.
 std::string card_text(fitted_model const& of) {
   auto const* const card = std::get_if<l2r::scorecard_member>(&of.model.members.front());
   if (of.model.members.size() > 1 || card == nullptr || !card->options.page)
@@ -480,7 +482,7 @@ std::string card_text(fitted_model const& of) {
   return l2r::to_text(card->card, *card->cuts);
 }
 
-/// Writes the file; gives what its target computes in another way.
+/// Writes the file; returns what its target computes in another way.
 std::vector<std::string> export_model(fitted_model const& of, std::string const& to,
                                       std::string const& path) {
   l2r::export_options options;
@@ -491,7 +493,7 @@ std::vector<std::string> export_model(fitted_model const& of, std::string const&
   return made.notes;
 }
 
-/// What a feature moves scores by, a list of (number, moved) a member.
+/// The features' effects on scores: for each member a list of (number, effect).
 auto importances(run_settings const& how, fitted_model const& of, std::size_t documents) {
   std::vector<std::vector<std::tuple<std::uint32_t, double>>> all;
   for (l2r::model_member const& member : of.model.members) {
@@ -525,7 +527,7 @@ l2r::scorecard_options card_options(std::string const& loss, std::optional<doubl
   return options;
 }
 
-/// How to fit a card; what is none suits a card.
+/// The recipe of a card; empty parameters get a card's defaults.
 member_recipe card_of(datasets::discretizer_options const& discretizer, fitted_cuts const* cuts,
                       std::optional<std::string> const& method, std::optional<int> bins,
                       std::optional<std::string> const& loss, std::optional<double> points_penalty,
@@ -557,14 +559,14 @@ member_recipe card_of(datasets::discretizer_options const& discretizer, fitted_c
           l2r::card_directions_from_text(*monotone, "monotone", train.data.names);
     if (card)
       l2r::set_features(*options.page, l2r::card_from_text(*card, "card", train.data.names));
-  } catch (error const& e) {  // of a parameter, not of a file
+  } catch (error const& e) {  // about a parameter, not a file
     throw usage_error(e.what());
   }
   l2r::check(options);
   return {std::move(made)};
 }
 
-/// How to fit a joint member; what is none suits one.
+/// The recipe of a joint member; empty parameters get its defaults.
 member_recipe joint_of(datasets::discretizer_options const& discretizer, fitted_cuts const* cuts,
                        std::optional<std::string> const& method, std::optional<int> bins,
                        std::size_t pairs, std::size_t folds) {

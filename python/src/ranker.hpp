@@ -4,7 +4,7 @@
 
 namespace rulerank::inline v0::python {
 
-/// The classes Recipe, Model and Scorer, and what fits, ranks, explains and inspects.
+/// Adds the classes Recipe, Model and Scorer, and functions that fit, rank, explain and inspect.
 void add_ranker(nanobind::module_& to);
 
 }  // namespace rulerank::python

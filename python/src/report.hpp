@@ -2,10 +2,10 @@
 
 #include <nanobind/nanobind.h>
 
-// Reports of experiments, models and benchmarks.
+// Reports on experiments, models and benchmarks.
 namespace rulerank::inline v0::python {
 
-/// The class ReportOptions, and what makes reports.
+/// Adds the class ReportOptions, and functions that make reports.
 void add_report(nanobind::module_& to);
 
 }  // namespace rulerank::python

@@ -24,7 +24,7 @@ namespace rulerank::inline v0::python {
 
 namespace {
 
-/// How often signals are looked for and progress is reported.
+/// The interval of checking signals and reporting progress.
 constexpr std::chrono::milliseconds interval{50};
 
 std::vector<int> devices_named(std::string const& device) {
@@ -33,7 +33,7 @@ std::vector<int> devices_named(std::string const& device) {
     throw usage_error("device: found '" + device + "', expected cpu, cuda or cuda:0,1,...");
   device_list const list = list_devices();
   if (list.devices.empty())
-    throw device_error("device " + device + ": no CUDA device: " + list.why_none);
+    throw device_error("device " + device + ": found no CUDA device: " + list.why_none);
   std::vector<int> ordinals;
   if (device == "cuda")
     for (rulerank::device const& one : list.devices) ordinals.push_back(one.ordinal);
@@ -57,8 +57,8 @@ std::vector<int> devices_named(std::string const& device) {
   return ordinals;
 }
 
-/// A thread that does one piece of work after the other, and so keeps the threads that OpenMP made
-/// for it: to begin new ones takes longer than many a call. It ends with the process.
+/// A thread that runs tasks one after the other. It keeps its OpenMP threads between tasks, because
+/// starting new ones takes longer than many calls. It ends with the process.
 class worker {
  public:
   worker() {
@@ -69,7 +69,7 @@ class worker {
     work_ = std::move(work);
     changed_.notify_one();
   }
-  /// Whether the work ends within that time.
+  /// Whether the task ends within this time.
   bool ends_within(std::chrono::milliseconds most) {
     std::unique_lock hold(lock_);
     return changed_.wait_for(hold, most, [&] { return !work_; });
@@ -88,12 +88,12 @@ class worker {
   }
 
   std::mutex lock_;
-  std::condition_variable changed_;  // the worker and its caller wait in turn
+  std::condition_variable changed_;  // the worker and its caller take turns waiting
   std::function<void()> work_;
 };
 
-/// A worker for one call; afterwards the next call finds it idle. Made and destroyed with the
-/// interpreter's lock, which a process that forks holds too; the new process has no such thread.
+/// A worker for one call, returned to idle afterwards. Constructed and destroyed with the
+/// interpreter's lock, which a forking process also holds; the child process has no such thread.
 class hired_worker {
  public:
   hired_worker() {
@@ -134,8 +134,8 @@ std::vector<std::string> strings_of(nb::handle list) {
   return strings;
 }
 
-/// Ranks that Python holds. Every call acquires the interpreter's lock. Each value that ranks
-/// exchange is a pair: what a rank threw, or None, and the value.
+/// The ranks from Python. Every call acquires the interpreter's lock. Each exchanged value is a
+/// pair: the exception of a rank or None, and the value.
 class python_ranks final : public process_group {
  public:
   explicit python_ranks(nb::object const& ranks)
@@ -148,10 +148,10 @@ class python_ranks final : public process_group {
     nb::gil_scoped_acquire const acquired;
     return strings_of(exchanged(nb::bytes(mine.data(), mine.size())));
   }
-  /// Gives tasks to ranks in turn.
+  /// Assigns tasks to ranks in turn.
   std::vector<std::string> deal(std::size_t tasks, task_fn const& task,
                                 keep_fn const& keep) const override {
-    exchanges_ = true;  // a task may fail before the first of them
+    exchanges_ = true;  // a task may fail before its first exchange
     auto const ranks = static_cast<std::size_t>(size_);
     std::vector<std::string> mine;
     for (auto t = static_cast<std::size_t>(rank_); t < tasks; t += ranks) mine.push_back(task(t));
@@ -163,7 +163,7 @@ class python_ranks final : public process_group {
     return gather_lists(kept).front();
   }
 
-  /// Ends work that may have had exchanges: throws where it failed on another rank.
+  /// Ends work that may have exchanged values: throws if it failed on another rank.
   void end() const {
     if (!exchanges_) return;
     nb::gil_scoped_acquire const acquired;
@@ -175,14 +175,14 @@ class python_ranks final : public process_group {
     nb::gil_scoped_acquire const acquired;
     try {
       ranks_.attr("allgather")(nb::make_tuple(text_of(failed), nb::none()));
-    } catch (...) {  // of the ranks: what failed here is what is thrown
+    } catch (...) {  // from the exchange: the original failure is thrown
     }
   }
 
  private:
-  /// The values of all ranks. Throws for the first of them that failed.
+  /// The values of all ranks. Throws the first rank's failure.
   nb::list exchanged(nb::handle mine) const {
-    exchanges_ = false;  // until it is done: there are none after one that failed
+    exchanges_ = false;  // no exchange follows a failed one
     nb::object const told = ranks_.attr("allgather")(nb::make_tuple(nb::none(), mine));
     nb::list values;
     for (int rank = 0; nb::handle const one : told) {
@@ -210,22 +210,23 @@ class python_ranks final : public process_group {
   mutable bool exchanges_ = false;  // the other ranks expect this one to exchange values
 };
 
-/// What the thread of the work and the one that waits for it share.
+/// Shared by the working thread and the waiting thread.
 struct shared_state {
   std::mutex lock;
   std::exception_ptr failed;
   std::string stage;
   std::uint64_t done = 0, total = 0;
-  bool news = false;  // progress that was not reported yet
+  bool news = false;  // progress to report
 };
 
-/// Whether a progress callable asks to stop: by False or NumPy's. Others return what they like.
+/// Whether a progress callable returned False, Python's or NumPy's. Other results are ignored.
 bool is_false(nb::handle answer) {
   auto const name = nb::cast<std::string>(answer.type().attr("__name__"));
   return (name == "bool" || name == "bool_") && PyObject_IsTrue(answer.ptr()) == 0;
 }
 
-/// Looks for signals and reports progress, with the interpreter's lock; whether to go on.
+/// Checks signals and reports progress, holding the interpreter's lock; returns whether to
+/// continue.
 bool go_on(run_settings const& how, shared_state& shared) {
   if (PyErr_CheckSignals() != 0) throw nb::python_error();
   std::string stage;
@@ -258,7 +259,7 @@ void run_work(run_settings const& how, std::function<void(context const&)> const
       shared.stage = stage, shared.done = done, shared.total = total, shared.news = true;
       return true;
     };
-  std::exception_ptr raised;  // by a signal's handler or the progress callable
+  std::exception_ptr raised;  // by a signal handler or the progress callable
   bool stopped = false;       // by the progress callable
   hired_worker const own;
   own->begin([&] {
@@ -286,13 +287,13 @@ void run_work(run_settings const& how, std::function<void(context const&)> const
   }
   if (raised) std::rethrow_exception(raised);
   if (shared.failed) std::rethrow_exception(shared.failed);
-  // The last of it: work that ends between two looks stops as longer work does.
+  // Final report: work that ends between two checks can be interrupted like longer work.
   if (stopped || (reports && !go_on(how, shared))) throw interrupted();
 }
 
 namespace {
 
-/// Raises the exception of that name of rulerank.exceptions.
+/// Raises the exception of this name from rulerank.exceptions.
 template <class... Attributes>
 void raise(char const* name, char const* what, Attributes&&... attributes) {
   nb::object const type = nb::module_::import_("rulerank.exceptions").attr(name);

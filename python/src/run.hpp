@@ -11,28 +11,28 @@
 
 #include <nanobind/nanobind.h>
 
-// How calls of Python run the library's work. Functions are called with the interpreter's lock
-// held.
+// Runs the library's work for Python calls. Call these functions with the interpreter's lock held.
 namespace rulerank::inline v0::python {
 
 namespace nb = nanobind;
 
-/// Where work runs, and who hears of its progress.
+/// The settings of a call.
 struct run_settings {
   int threads = 0;
   std::uint64_t seed = 1;
   std::string device = "cpu";  ///< cpu, cuda or cuda:0,1,...
-  nb::object progress;         ///< called with stage, done and total; false stops. Or None
-  nb::object ranks;            ///< with rank, size and allgather, as mpi4py's Comm. Or None
+  nb::object progress;         ///< called with stage, done and total; False stops the work. Or None
+  nb::object ranks;            ///< with rank, size and allgather, such as mpi4py's Comm. Or None
 };
 
-/// Gives `work` a context as the settings say, in a thread of its own without the interpreter's
-/// lock; this one looks for signals and reports progress meanwhile, at the end too. Throws what the
-/// work throws, `interrupted` where the progress callable said so, though the work was done, and
-/// what a signal's handler or the progress callable raised, after the work has stopped.
+/// Runs `work` with a context for the settings, in a separate thread without the interpreter's
+/// lock. The calling thread meanwhile checks signals and reports progress, also at the end. Throws
+/// what the work throws; `interrupted` if the progress callable stopped it, even if the work was
+/// complete; and, after the work has stopped, what a signal handler or the progress callable
+/// raised.
 void run_work(run_settings const& how, std::function<void(context const&)> const& work);
 
-/// The same, with a result.
+/// As above, returning the result.
 template <class Work>
 auto run(run_settings const& how, Work&& work) {
   using result = std::invoke_result_t<Work, context const&>;
@@ -45,7 +45,7 @@ auto run(run_settings const& how, Work&& work) {
   }
 }
 
-/// The class RunSettings and the exceptions' translation.
+/// Adds the class RunSettings and the translation of exceptions.
 void add_run(nb::module_& to);
 
 }  // namespace rulerank::python

@@ -27,7 +27,7 @@ namespace {
 
 using namespace nb::literals;
 
-/// How documents are chosen; the order of the features follows from the items.
+/// How documents are chosen; the feature order is computed from the items.
 struct sampling {
   al::sampler_options options;
   datasets::feature_order order = datasets::feature_order::chi2;
@@ -39,7 +39,7 @@ struct sampling {
   }
 };
 
-/// The chosen documents, and every choice: document, partition, iteration and rules.
+/// The chosen documents, and all choices: document, partition, iteration and rules.
 nb::tuple arrays_of(al::sample const& chosen) {
   std::vector<std::int64_t> documents(chosen.documents.begin(), chosen.documents.end());
   std::vector<std::int64_t> choices;
@@ -51,7 +51,7 @@ nb::tuple arrays_of(al::sample const& chosen) {
                         matrix_of(std::move(choices), chosen.choices.size(), 4));
 }
 
-/// A labelling, with what it refers to.
+/// A labelling with the objects that it refers to.
 class python_labelling {
  public:
   python_labelling(run_settings const& how, documents const& pool, fitted_cuts const& cuts,
@@ -68,7 +68,7 @@ class python_labelling {
   python_labelling(python_labelling const&) = delete;
   python_labelling& operator=(python_labelling const&) = delete;
 
-  /// The next documents to be asked about.
+  /// The next documents to ask about.
   output_vector<std::int64_t> batch(run_settings const& how, std::size_t count) const {
     std::vector<std::int64_t> rows;
     for (al::question const& one :
@@ -127,7 +127,7 @@ void add_sampler(nb::module_& to) {
             made.options.max_documents = max_documents;
             made.options.query_begin = std::move(query_begin);
             made.options.engine = al::engine_from(engine);
-            // As `reduce` does: the publications stop, and so do whole queries.
+            // As in `reduce`: published engines and whole queries stop instead.
             auto const* const named = find_engine(al::engines(), made.options.engine);
             made.options.fill_budget = max_documents != 0 && made.options.query_begin.empty() &&
                                        (named == nullptr || named->source.empty());

@@ -4,7 +4,7 @@
 
 namespace rulerank::inline v0::python {
 
-/// The classes SamplerOptions and Labelling, and what chooses documents.
+/// Adds the classes SamplerOptions and Labelling, and functions that choose documents.
 void add_sampler(nanobind::module_& to);
 
 }  // namespace rulerank::python

@@ -1,4 +1,4 @@
-"""The program, drawn data and real data. The package is the installed one: run pytest from elsewhere."""
+"""The program, synthetic data and real data. The tests use the installed package: run pytest from another folder."""
 
 import json
 import os
@@ -12,7 +12,7 @@ import pytest
 
 from rulerank import load_letor
 
-# A shell starts what runs in its background without Ctrl-C; the tests of it, and what they start, have it.
+# Shells start background jobs with Ctrl-C ignored; the tests, and the processes that they start, restore it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
@@ -38,7 +38,7 @@ def program_json(program):
 
 @pytest.fixture(scope="session")
 def drawn(program, tmp_path_factory):
-    """The folder Fold1 of a small drawn data set."""
+    """The folder Fold1 of a small synthetic data set."""
     folder = tmp_path_factory.mktemp("drawn")
     program("sample", "--documents", 1200, "--features", 12, "--queries", 40, "--folds", 3,
             "--out-dir", folder, "--quiet")
@@ -72,7 +72,7 @@ def real_data():
 
 
 def slowness():
-    """How many times longer than on a usual machine a piece of work has a processor here and now, at least 1."""
+    """How many times the usual processor time a fixed piece of work takes here and now; at least 1."""
     usual, least = 0.01, float("inf")
     for _ in range(3):
         begin = time.thread_time()

@@ -52,7 +52,7 @@ def test_a_loaded_one_takes_as_many_columns_as_the_fitted_one(tmp_path, make):
 
 
 def test_golden_cuts():
-    """The cuts that docs/definitions.md works by hand."""
+    """The cuts that docs/reference/definitions.md works by hand."""
     X = np.array([0, 0, 0, 0, .1, .2, .2, .3, .5, 1]).reshape(-1, 1)
     for method, cuts in (("tube", [.0001, .5001, .9999]), ("width", [.25, .5, .75]), ("frequency", [.2, .3])):
         fitted = Discretizer(method, bins=4).fit(X)
@@ -115,7 +115,7 @@ def test_names_out_pass_over_the_query_ids(with_qid):
     X, _ = with_qid
     fitted = Discretizer("width", bins=3).fit(X)
     for names in (None, X.columns, list(X.columns.drop("qid"))):
-        assert list(fitted.get_feature_names_out(names)) == list("abdef")  # of a frame in the order of names
+        assert list(fitted.get_feature_names_out(names)) == list("abdef")  # frames' features are sorted by name
     step = FunctionTransformer(feature_names_out="one-to-one")
     assert list(make_pipeline(step, Discretizer("width", bins=3)).fit(X).get_feature_names_out()) == list("abdef")
     by_number = Discretizer("width", bins=3, qid_column=2).fit(X.to_numpy())
@@ -138,7 +138,7 @@ def test_names_out_of_other_columns_are_an_error(with_qid, names, message):
 
 
 def test_bins_and_query_ids_of_columns_for_a_ranker(with_qid):
-    """Columns that scikit-learn names after `get_feature_names_out`: the ranker behind finds the queries, and no bins in their place."""
+    """Columns that scikit-learn names by `get_feature_names_out`: the next ranker finds the query ids, and no bins instead."""
     X, y = with_qid
     columns = ColumnTransformer([("queries", "passthrough", ["qid"]),
                                  ("bins", Discretizer("width", bins=3, norm="query-minmax"), list(X.columns))],

@@ -1,4 +1,4 @@
-"""The examples of docs/python.md and of the docstrings are run, and give what stands there."""
+"""Runs the examples of docs/reference/python.md and of the docstrings, and compares their output."""
 
 import doctest
 import inspect
@@ -17,9 +17,9 @@ def test_the_page_of_the_package(tmp_path, monkeypatch):
     for name in ("ir_measures", "pyterrier"):
         pytest.importorskip(name, exc_type=ImportError)
     monkeypatch.chdir(tmp_path)  # an empty folder, and nothing but the package
-    page = PAGES / "docs" / "python.md"
+    page = PAGES / "docs/reference/python.md"
     text = page.read_text()
-    # Blank out what is no example, so that lines keep their numbers.
+    # Blanks out everything but examples, so that lines keep their numbers.
     shown = "".join(part if i % 2 else re.sub(r".*", "", part)
                     for i, part in enumerate(re.split(r"(?<=```pycon\n)(.*?)(?=```)", text, flags=re.S)))
     test = doctest.DocTestParser().get_doctest(shown, {}, page.name, str(page), 0)

@@ -16,7 +16,7 @@ SCORES = np.arange(6, 0, -1)
     ("letor", [.3333, .2500, .6247, .7177, 0]), ("standard", [.3333, .2754, .6052, .6988, .6988]),
     ("trec", [.5000, .3801, .6388, .7623, .7623])])
 def test_golden_values(profile, ndcg):
-    """The ranking 1 0 2 0 1 0 of docs/definitions.md."""
+    """The ranking 1 0 2 0 1 0 of docs/reference/definitions.md."""
     ties = {"ties": "stable"} if profile == "trec" else {}
     found = evaluate(LABELS, SCORES, metrics="NDCG@1,NDCG@2,NDCG@3,NDCG@5,NDCG@10", profile=profile, **ties)
     assert list(found.values()) == pytest.approx(ndcg, abs=5e-5)
@@ -65,7 +65,7 @@ def test_fractional_and_unjudged_labels():
     assert evaluate([1, -1, 0, 0], [4, 3, 2, 1], metrics="judged@2")["judged@2"] == 0.5
 
 
-EXPECTED = "expected a number of 0 to 2147483647, or -1 for a row that is not judged"
+EXPECTED = "expected a number of 0 to 2147483647, or -1 for a row without a label"
 
 
 @pytest.mark.parametrize("label, found", [
@@ -73,7 +73,7 @@ EXPECTED = "expected a number of 0 to 2147483647, or -1 for a row that is not ju
     (3e9, "label 3000000000 is out of range")])
 @pytest.mark.parametrize("others", [[1, 0], [0.5, 0]])
 def test_impossible_labels_name_their_row(label, found, others):
-    """The row as it came, though those of a query are put together; in all that judge."""
+    """Errors name the row as given, although rows are grouped by query; in all evaluation functions."""
     y, scores, qid = [*others, label, 2], [4, 3, 2, 1], [1, 2, 1, 2]
     how = {"gain": "linear", "relevant_from": 1}
     X = np.array(scores, dtype=float)[:, np.newaxis]
@@ -104,7 +104,7 @@ def test_fractional_labels_want_a_threshold():
     y, scores = [1, .5, 2, 0], [4, 3, 2, 1]
     for judge in (lambda **how: evaluate(y, scores, metrics="NDCG@2,P@4,MAP", gain="linear", **how),
                   lambda **how: compare(y, {"a": scores, "b": scores}, metrics="P@4", **how)):
-        with pytest.raises(rulerank.UsageError, match="^P@4 of the fractional labels of y needs relevant_from, the lowest label that is relevant$"):
+        with pytest.raises(rulerank.UsageError, match="^P@4 with the fractional labels of y needs relevant_from, the lowest relevant label$"):
             judge()
         judge(relevant_from=0.5)
     assert evaluate(y, scores, metrics="MAP,P@4", relevant_from=0.5) == {"MAP": 1, "P@4": 0.75}
@@ -112,7 +112,7 @@ def test_fractional_labels_want_a_threshold():
 
 
 def test_the_program_refuses_the_same(program, tmp_path):
-    """What the program says of such labels of a file, but for the place and the options' names."""
+    """The program's message for such labels in a file, without the place and the options' names."""
     (tmp_path / "s").write_text("4\n3\n2\n1\n")
     for label, code in (("nan", 3), ("inf", 3), ("-5.5", 3), ("0.5", 2)):
         (tmp_path / "t").write_text(f"1 qid:1 1:1\n{label} qid:1 1:1\n2 qid:1 1:1\n0 qid:1 1:1\n")

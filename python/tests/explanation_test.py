@@ -24,7 +24,7 @@ def rankers(train):
 
 
 class Cells(html.parser.HTMLParser):
-    """The texts of a table's cells, row by row; other tags are counted."""
+    """The texts of a table's cells, row by row; counts other tags."""
 
     def __init__(self, text):
         super().__init__()
@@ -82,7 +82,7 @@ def test_a_difference_by_features(rankers, test, members):
 @pytest.mark.parametrize("members", MEMBERS)
 def test_lists_are_their_documents(rankers, test, members):
     ranker = rankers[members]
-    mixed = np.random.default_rng(3).permutation(len(test.X))  # the rows of a query lie apart
+    mixed = np.random.default_rng(3).permutation(len(test.X))  # the rows of a query are not contiguous
     found = ranker.explain_all(test.X[mixed], test.qid[mixed])
     assert (found.score == ranker.predict(test.X[mixed], test.qid[mixed])).all()
     np.testing.assert_allclose(found.base + found.adds.sum(axis=1), found.score, atol=1e-12)

@@ -1,4 +1,4 @@
-"""The notebooks of docs/notebooks are executed, and docs/gallery.md shows what they show.
+"""Executes the notebooks of docs/tutorials/notebooks; docs/tutorials/notebooks.md must show their output.
 
 With RULERANK_UPDATE_GALLERY=1 the page and its pictures are written anew."""
 
@@ -10,26 +10,26 @@ import resource
 import pytest
 from conftest import slowness
 
-DOCS = pathlib.Path(__file__).parents[2] / "docs"
-PAGE = DOCS / "gallery.md"
-NAMES = sorted(path.stem for path in (DOCS / "notebooks").glob("*.ipynb"))
+FOLDER = pathlib.Path(__file__).parents[2] / "docs/tutorials"
+PAGE = FOLDER / "notebooks.md"
+NAMES = sorted(path.stem for path in (FOLDER / "notebooks").glob("*.ipynb"))
 NEEDED = {"comparing": ("lightgbm", "xgboost"), "labelling": ("matplotlib",), "explaining": ("matplotlib",)}
-# Trees of other libraries differ a little from version to version; all other figures are the same everywhere.
+# Trees of other libraries differ slightly between versions; all other figures are equal everywhere.
 TOLERANCE = {"comparing": 0.02}
-TOGETHER = 60  # seconds of a usual processor's time: what else runs on the machine does not count
-HANGS = 900  # seconds after which a cell will not end, however busy the machine is
+TOGETHER = 60  # processor seconds on a typical machine, so that other processes do not count
+HANGS = 900  # seconds after which a cell is considered hung, however busy the machine is
 spent = {}
 
 
 def processor_time():
-    """Of the kernels that have ended."""
+    """Over the kernels that have ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
 @pytest.fixture(scope="module")
 def kernel(tmp_path_factory):
-    """What kernels are started with: settings of their own, pictures as SVG whose text is text."""
+    """The kernels' settings: separate from the user's; figures as SVG with text."""
     folder = tmp_path_factory.mktemp("kernel")
     (folder / "profile_default").mkdir()
     (folder / "profile_default/ipython_kernel_config.py").write_text(
@@ -44,17 +44,17 @@ def executed(name, kernel):
     for module in NEEDED.get(name, ()):
         pytest.importorskip(module, exc_type=ImportError)
     nbformat = pytest.importorskip("nbformat")
-    book = nbformat.read(DOCS / "notebooks" / f"{name}.ipynb", as_version=4)
+    book = nbformat.read(FOLDER / "notebooks" / f"{name}.ipynb", as_version=4)
     nbformat.validate(book)
     begin = processor_time()
     nbclient.NotebookClient(book, timeout=HANGS, kernel_name="python3",
-                            resources={"metadata": {"path": str(DOCS / "notebooks")}}).execute(env=kernel)
+                            resources={"metadata": {"path": str(FOLDER / "notebooks")}}).execute(env=kernel)
     spent[name] = spent.get(name, 0) + processor_time() - begin
     return book
 
 
 def shown(book, tag):
-    """The text and the pictures that cells of the tag give."""
+    """The text and the figures in the output of cells with the tag."""
     text, pictures = "", []
     for cell in book.cells:
         for output in cell.get("outputs", []) if tag in cell.metadata.get("tags", []) else []:
@@ -69,7 +69,7 @@ def words_of(picture):
 
 
 def same(found, expected, tolerance):
-    """Whether the words are the same, numbers up to the tolerance."""
+    """Whether the words are equal, and numbers within the tolerance."""
     found, expected = found.split(), expected.split()
     return len(found) == len(expected) and all(
         a == b or (re.fullmatch(r"\d*\.\d+", a) and re.fullmatch(r"\d*\.\d+", b) and
@@ -87,11 +87,11 @@ def test_a_notebook(name, kernel):
     text, pictures = shown(book, "gallery")
     assert text or pictures
     section = section_of(PAGE.read_text(), name)
-    assert section, f"docs/gallery.md has no section of {name}"
+    assert section, f"docs/tutorials/notebooks.md has no section of {name}"
     if name == "search_engine" and not (
             pathlib.Path(os.environ.get("RULERANK_TEST_DATA", "")) / "text" / "cranfield").is_dir():
         pytest.skip("executed on the drawn collection; the page shows real data: RULERANK_TEST_DATA has no text/cranfield")
-    block, picture = re.search(r"```output\n(.*?)```", section[0], flags=re.S), DOCS / "notebooks" / f"{name}.svg"
+    block, picture = re.search(r"```output\n(.*?)```", section[0], flags=re.S), FOLDER / "notebooks" / f"{name}.svg"
     if os.environ.get("RULERANK_UPDATE_GALLERY"):
         if block:
             PAGE.write_text(PAGE.read_text().replace(
@@ -108,7 +108,7 @@ def test_a_notebook(name, kernel):
 
 @pytest.mark.filterwarnings("default")
 def test_the_search_engine_without_real_data(kernel):
-    """The collection that ships has the same notebook run."""
+    """The published collection gives the same notebook output."""
     folder = {name: value for name, value in kernel.items() if name != "RULERANK_TEST_DATA"}
     text, _ = shown(executed("search_engine", folder), "gallery")
     assert re.search(r"^BM25( +\d\.\d+){4}$", text, flags=re.M), text
@@ -127,7 +127,7 @@ def test_within_a_minute(capsys):
 @pytest.mark.parametrize("name", NAMES)
 def test_notebooks_are_kept_without_outputs(name):
     nbformat = pytest.importorskip("nbformat", exc_type=ImportError)
-    book = nbformat.read(DOCS / "notebooks" / f"{name}.ipynb", as_version=4)
+    book = nbformat.read(FOLDER / "notebooks" / f"{name}.ipynb", as_version=4)
     assert book.cells[0].cell_type == "markdown" and book.cells[0].source.startswith("# ")
     for cell in book.cells:
         if cell.cell_type == "code":

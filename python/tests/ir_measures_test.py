@@ -1,4 +1,4 @@
-"""The provider of ir_measures against other providers of it."""
+"""Compares the provider for ir_measures with its other providers."""
 
 import shutil
 import subprocess
@@ -34,19 +34,19 @@ def test_values_are_those_of_pytrec_eval(ties):
 
 
 def test_scores_that_single_precision_makes_equal():
-    """pytrec_eval sees a tie there, and puts the larger id first; we compare doubles."""
+    """pytrec_eval sees a tie there, and ranks the larger id first; we compare doubles."""
     qrels, run = {"q": {"a": 1, "b": 0}}, {"q": {"a": 1 + 1e-9, "b": 1.0}}
     assert provider.calc_aggregate([RR], qrels, run)[RR] == 1
     assert ir_measures.pytrec_eval.calc_aggregate([RR], qrels, run)[RR] == 0.5
 
 
 def test_values_are_those_of_gdeval():
-    """Its 5 digits: ERR of labels up to 4, and NDCG with exponential gains."""
+    """Equal to 5 digits: ERR with labels up to 4, and NDCG with exponential gains."""
     if not shutil.which("perl"):
         pytest.skip("needs perl, which gdeval is written in")
     qrels, run = drawn_judgments(ties=True)
-    qrels.pop("q0")  # nothing relevant there: it leaves such queries out
-    qrels, run = ({query[1:]: of for query, of in queries.items()} for queries in (qrels, run))  # and wants numbers
+    qrels.pop("q0")  # nothing relevant: it omits such queries
+    qrels, run = ({query[1:]: of for query, of in queries.items()} for queries in (qrels, run))  # it requires numbers
     measures = [ERR @ 10, ERR @ 3, nDCG(dcg="exp-log2") @ 10]
     ours, theirs = (values_of(of, measures, qrels, run) for of in (provider, ir_measures.gdeval))
     assert ours.keys() == theirs.keys()

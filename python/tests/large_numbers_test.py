@@ -1,4 +1,4 @@
-"""Whole numbers of 400 digits: an error of the project's own that says where, whatever takes them."""
+"""Integers of 400 digits: every function raises the project's own error with a place."""
 
 import inspect
 
@@ -70,7 +70,7 @@ def test_other_arguments(call):
         call()
 
 
-# But `verbose`, which is true.
+# Except `verbose`, which is true.
 PARAMETERS = [(of, name) for of in (rr.RuleRanker, rr.SelectiveSampler, rr.Discretizer, rr.DenseNeighbors, rr.MetricNeighbors)
               for name in inspect.signature(of).parameters if name not in ("verbose", "members", "qid_column")]
 

@@ -195,7 +195,7 @@ def test_columns_from_0_are_read_zero_based(tmp_path):
     X = np.arange(6.0).reshape(2, 3)
     dump_letor(tmp_path / "d", pd.DataFrame(X), [1, 0], [5, 5])
     assert (tmp_path / "d").read_text() == "1 qid:5 0:0 1:1 2:2\n0 qid:5 0:3 1:4 2:5\n"
-    with pytest.raises(rulerank.DataError, match="feature 0, expected 1 or more .unless read as zero-based"):
+    with pytest.raises(rulerank.DataError, match="found feature 0, expected 1 or more .0 only if read as zero-based"):
         load_letor(tmp_path / "d")
     again = load_letor(tmp_path / "d", zero_based=True, as_frame=True)
     assert np.array_equal(again.X[list("012")], X)
@@ -209,12 +209,12 @@ def test_columns_from_0_are_read_zero_based(tmp_path):
     (["a", "a"], r'X: column 2: found the name "a" again, expected each column once'),
     (["1", "01"], "X: found feature 1 twice among its columns"), ([3, 3], "X: found feature 3 twice"),
     (["1", str(2**31)], "X: found feature 2147483648 among its columns, expected at most 2147483647"),
-    (["1", "9" * 5000], 'expected one that a line in SVMlight\'s form can hold'),
-    (["1", "a"], 'feature name "1", expected one that a line'), (["a", ""], "X: column 2: found the name \"\", expected what"),
+    (["1", "9" * 5000], 'expected text that a line of SVMlight can hold'),
+    (["1", "a"], 'feature name "1", expected text that a line'), (["a", ""], "X: column 2: found the name \"\", expected what"),
     (["a\tb", "c"], r'X: column 1: found the name "a\\x09b" with a control character'),
     (["a", "b\ud800"], r"X: column 2: found the name 'b\\ud800' with a lone surrogate, expected text")])
 def test_dumping_refuses_columns_that_no_file_holds(tmp_path, columns, message):
-    frame = pd.DataFrame(np.eye(2), columns=pd.Index(columns, dtype=object))  # pyarrow refuses half of a pair in text
+    frame = pd.DataFrame(np.eye(2), columns=pd.Index(columns, dtype=object))  # pyarrow rejects lone surrogates
     for X, names in ((frame, None), (np.eye(2), columns)):
         with pytest.raises(rulerank.DataError, match=message):
             dump_letor(tmp_path / "d", X, [0, 1], [1, 1], feature_names=names)
@@ -223,17 +223,17 @@ def test_dumping_refuses_columns_that_no_file_holds(tmp_path, columns, message):
 
 @pytest.mark.parametrize("how", [{}, {"sparse": True}, {"as_frame": True}])
 def test_features_beyond_the_columns_are_an_error(path, tmp_path, how):
-    with pytest.raises(rulerank.DataError, match="d.txt:1:1: feature 3, expected at most 2, as n_features=2 says") as caught:
+    with pytest.raises(rulerank.DataError, match="d.txt:1:1: found feature 3, expected at most 2, as n_features=2 says") as caught:
         load_letor(path, n_features=2, **how)
     assert caught.value.line == 1
-    with pytest.raises(rulerank.DataError, match="d.txt:2:1: feature 2, expected at most 1"):
+    with pytest.raises(rulerank.DataError, match="d.txt:2:1: found feature 2, expected at most 1"):
         (tmp_path / "d.txt").write_text("1 qid:1 1:1\n1 qid:1 2:1\n")
         load_letor(path, n_features=1, **how)
-    with pytest.raises(rulerank.DataError, match="d.txt:2:1: feature 2, expected at most 1"):
+    with pytest.raises(rulerank.DataError, match="d.txt:2:1: found feature 2, expected at most 1"):
         load_letor(path, n_features=2, zero_based=True, **how)
     assert load_letor(path, n_features=3, zero_based=True, **how).X.shape[1] == 3 + ("as_frame" in how)
     (tmp_path / "d.csv").write_text("label,qid,b,a\n1,7,0.5,\n0,7,1,2\n")
     assert load_letor(tmp_path / "d.csv", n_features=2, **how).feature_names == ["a", "b"]
     for wrong in (1, 3):
-        with pytest.raises(rulerank.UsageError, match=f"n_features: found {wrong}, expected None, or 2: as many features"):
+        with pytest.raises(rulerank.UsageError, match=f"n_features: found {wrong}, expected None, or 2: as many as have names"):
             load_letor(tmp_path / "d.csv", n_features=wrong, **how)

@@ -17,7 +17,7 @@ def as_dict(frame):
 
 
 def test_golden_itemsets_and_rules():
-    """The database that docs/definitions.md works by hand."""
+    """The database that docs/reference/definitions.md works by hand."""
     found = as_dict(mine_itemsets(GOLDEN, 3))
     expected = {6: "B", 5: "E BE", 4: "A C D AB AE BC BD ABE", 3: "AD CE DE ABD ADE BCE BDE ABDE"}
     assert {k: round(6 * v) for k, v in found.items()} == {
@@ -92,7 +92,7 @@ def test_frames_and_arrays_of_one_wrong_type():
 
 
 def test_conviction_without_a_counterexample():
-    """Infinite; 1 where every transaction has the consequent, as the program has it."""
+    """Infinite; 1 if every transaction has the consequent, as in the program."""
     rules = mine_rules([["a", "b", "c"], ["a", "b", "c"], ["a"], ["a", "b"]], 1, 1.0)
     found = {("".join(sorted(a)), "".join(sorted(c))): value for a, c, value in zip(rules.antecedents, rules.consequents, rules.conviction)}
     assert found["c", "b"] == np.inf and found["b", "a"] == 1 and found["c", "a"] == 1
@@ -118,7 +118,7 @@ def test_mlxtend_finds_the_same(baskets):
 
     left, right = by_sides(found)[list(expected.columns[2:])], by_sides(expected)
     assert list(left.index) == list(right.index) and len(left) > 20
-    # Below 0 mlxtend goes on dividing by 1 - P(Y), and not by P(Y) as Shortliffe and Buchanan do.
+    # Below 0 mlxtend still divides by 1 - P(Y), not by P(Y) as Shortliffe and Buchanan do.
     below = right["certainty"] < 0
     of_y = right["consequent support"]
     right.loc[below, "certainty"] *= ((1 - of_y) / of_y)[below]

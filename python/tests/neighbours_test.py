@@ -175,8 +175,8 @@ def test_words_and_callables(program, tmp_path):
 
 
 def expect_as_fitted(estimator, tmp_path, X, queries, of_file, search=None):
-    """What `load` gives has the parameters `of_file`, those that the file holds, and is the same estimator, fitted anew
-    too."""
+    """A loaded estimator has the parameters `of_file`, from the file, and equals the original, also after
+    another fit."""
     search = estimator.fit(X) if search is None else search
     search.save(tmp_path / "own")
     loaded = type(estimator).load(tmp_path / "own", n_neighbors=3)
@@ -258,13 +258,13 @@ def test_callables_that_return_no_distance(answer):
 
 
 @pytest.mark.parametrize("distance, message", [
-    (lambda a, b: (a - b) ** 2, r"from object \d+ to \d+ it is .*, by \d+ it is"),
-    (lambda a, b: max(0.0, a - b), "the other way"),
-    (lambda a, b: 1 + abs(a - b), "from itself"),
+    (lambda a, b: (a - b) ** 2, r"the distance from object \d+ to \d+ is .*, which exceeds the sum"),
+    (lambda a, b: max(0.0, a - b), "in the opposite direction"),
+    (lambda a, b: 1 + abs(a - b), "to itself"),
 ])
 def test_callables_that_are_no_metric(distance, message):
     objects = [0.0, 1.0, 2.0, 5.0]
-    with pytest.raises(rulerank.UsageError, match=f"metric: found distances that are no metric's: .*{message}"):
+    with pytest.raises(rulerank.UsageError, match=f"metric: found distances that are not a metric: .*{message}"):
         MetricNeighbors(1, metric=distance, check_metric=1000).fit(objects)
     MetricNeighbors(1, metric=distance).fit(objects)  # not asked
 
@@ -299,7 +299,7 @@ def test_text_is_the_programs(program, tmp_path, how):
 
 
 def test_text_of_any_bytes():
-    """Tabs, line ends and quotes are text as any other."""
+    """Tabs, line ends and quotes are ordinary text."""
     found = TextNeighbors(1).fit(['red\tgreen', 'blue\n"violet"', "black"], ids=["a", "b", "c"])
     assert found.kneighbors(["green", "violet", "black"])[1].ravel().tolist() == [0, 1, 2]
     assert found.ids_.tolist() == ["a", "b", "c"]
@@ -396,7 +396,7 @@ def test_dense_parts_are_one_collection(tmp_path, vectors):
     for found, expected in zip(parts.radius_neighbors(queries, 0.3), whole.radius_neighbors(queries, 0.3)):
         assert all(map(np.array_equal, found, expected))
     for refused in (lambda: parts.save(tmp_path / "copy"), lambda: pickle.dumps(parts)):
-        with pytest.raises(rulerank.UsageError, match="found an index in parts, which cannot be saved or pickled"):
+        with pytest.raises(rulerank.UsageError, match="an index in parts cannot be saved or pickled"):
             refused()
     (tmp_path / "index.part1").unlink()
     with pytest.raises(rulerank.DataError, match="index.part1"):

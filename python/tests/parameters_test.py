@@ -1,4 +1,4 @@
-"""Arguments of another type than they take: errors that name them and say what they take."""
+"""Arguments of a wrong type: errors name them and the expected types."""
 
 import functools
 
@@ -53,7 +53,7 @@ def test_parameters_that_are_set_later(name, value):
 
 
 class AnotherFrame:
-    """An array to NumPy, and no table of Arrow's kind."""
+    """An array for NumPy, but not an Arrow table."""
 
     columns = ["qid", "a", "b", "c"]
 
@@ -81,7 +81,7 @@ class AnotherFrame:
     (lambda: SelectiveSampler().fit(X).outlook(None), "next: found None, expected a whole number from 0"),
     (lambda: evaluate(pd.DataFrame({"qid": ["q"], "docno": ["d"], "label": [1]}), [1]), r"y: found the shape \(1, 3\), expected"),
     (lambda: evaluate(None, [1]), r"y: found the shape \(\), expected one label a row"),
-    (lambda: evaluate([1, 0], [2, 1], profile="trec"), "ties: found docno without documents' ids, expected"),
+    (lambda: evaluate([1, 0], [2, 1], profile="trec"), "ties: found docno, but the documents have no ids; expected"),
     (lambda: evaluate([1, 0], ["a", "b"]), "scores: found what is no number"),
     (lambda: evaluate(Y, X[:, 0], metrics=3), "metrics: found 3, expected text or a list"),
     (lambda: evaluate(Y, X[:, 0], metrics=[3]), "found .3., expected "),

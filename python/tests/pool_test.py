@@ -73,7 +73,7 @@ def test_candidates_of_a_run_are_the_programs(program, collection, tmp_path):
     (tmp_path / "run").write_text("".join(f"{q} Q0 {d} 1 {score} x\n" for q, of in run.items() for d, score in of.items()))
     program("features", "--collection", folder / "docs.jsonl", "--topics", folder / "topics.tsv", "--run", tmp_path / "run",
             "--out", tmp_path / "pool.txt", "--quiet")
-    with pytest.warns(UserWarning, match="topics: 10 of 12 have no candidate and so no row: 't0', 't2', 't4', ..."):
+    with pytest.warns(UserWarning, match="topics: 10 of 12 have no candidate document and get no row: 't0', 't2', 't4', ..."):
         pool = make_pool(documents, topics, run=run)
     expect_same(pool, load_letor(tmp_path / "pool.txt", unlabelled=-1))
     assert pool.docid.tolist() == ["d70", "d4", "d9"] and (pool.y == -1).all()
@@ -101,11 +101,11 @@ def test_a_ranker_learns_from_a_pool(collection):
 @pytest.mark.parametrize("error, said, arguments, named", [
     (rulerank.UsageError, "documents: found 3 of 'd1', expected a text", ({"d1": 3}, TOPICS), {}),
     (rulerank.UsageError, "found no documents, expected one or more", ({}, TOPICS), {}),
-    (rulerank.UsageError, "documents: found the id 'd 1', expected one without blanks", ({"d 1": "cats"}, TOPICS), {}),
+    (rulerank.UsageError, "documents: found the id 'd 1', expected an id without blanks", ({"d 1": "cats"}, TOPICS), {}),
     (rulerank.UsageError, "found no topics, expected one or more", (DOCUMENTS, {}), {}),
-    (rulerank.UsageError, "topic 1: found the id 't#', expected one without blanks and #", (DOCUMENTS, {"t#": "cats"}), {}),
-    (rulerank.UsageError, "vectors: found none beside topic_vectors", (DOCUMENTS, TOPICS), {"topic_vectors": [[1.0]]}),
-    (rulerank.UsageError, "topic_vectors: found none beside vectors", (DOCUMENTS, TOPICS), {"vectors": [[1.0]]}),
+    (rulerank.UsageError, "topic 1: found the id 't#', expected an id without blanks and #", (DOCUMENTS, {"t#": "cats"}), {}),
+    (rulerank.UsageError, "vectors: found None, expected a value, because topic_vectors needs it", (DOCUMENTS, TOPICS), {"topic_vectors": [[1.0]]}),
+    (rulerank.UsageError, "topic_vectors: found None, expected a value, because vectors needs it", (DOCUMENTS, TOPICS), {"vectors": [[1.0]]}),
     (rulerank.UsageError, r"vectors: found the shape \(3,\)", (DOCUMENTS, TOPICS), {"vectors": [1.0] * 3, "topic_vectors": [1.0]}),
     (rulerank.UsageError, "candidates_from: found 'dense' without vectors", (DOCUMENTS, TOPICS), {"candidates_from": "dense"}),
     (rulerank.UsageError, "candidates: found 0, expected 1 or more", (DOCUMENTS, TOPICS), {"candidates": 0}),

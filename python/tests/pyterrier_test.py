@@ -15,7 +15,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:The inplace keyword")
 
 
 def frames_of(path):
-    """A file's documents as PyTerrier has them: results with features, and qrels."""
+    """A file's documents in PyTerrier's form: results with features, and qrels."""
     data = load_letor(path)
     results = pd.DataFrame({"qid": [str(q) for q in data.qid], "docno": [f"d{d}" for d in range(len(data.y))],
                             "query": "words", "features": list(data.X)})
@@ -74,7 +74,7 @@ def test_a_fitted_ranker_and_no_rows(drawn, fitted):
 
 @pytest.mark.parametrize("ranker", [None, "fitted"])
 def test_pyterrier_knows_the_columns(fitted, ranker):
-    """Fitted or not, without rows: PyTerrier asks so before a pipeline runs."""
+    """Fitted or not, without rows: PyTerrier inspects transformers this way before a pipeline runs."""
     transformer = fitted if ranker else RuleRankerTransformer()
     wanted, = pt.inspect.transformer_inputs(transformer)
     assert sorted(wanted) == ["docno", "features", "qid"]

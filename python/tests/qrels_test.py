@@ -1,4 +1,4 @@
-"""Runs against qrels: as the program has them, and ranx's objects."""
+"""Runs against qrels: the same as the program, and with ranx's objects."""
 
 import collections
 
@@ -12,7 +12,7 @@ METRICS = "MAP,NDCG@10,P@5,MRR,Rprec,recall@20,success@1,bpref,ERR@10,RBP,judged
 
 
 def drawn_judgments(ties):
-    """Qrels and a run with documents that nobody judged, judged ones that it lacks, and queries of one only."""
+    """Qrels and a run with unjudged documents, judged documents missing from the run, and queries in only one of them."""
     rng = np.random.default_rng(7)
     qrels, run = {}, {}
     for q in range(30):
@@ -51,12 +51,12 @@ def test_judgments_that_are_ready():
         rulerank.Qrels([1])
     with pytest.raises(rulerank.DataError, match="query q, document a: found the label 0.5"):
         rulerank.Qrels({"q": {"a": 0.5}})
-    with pytest.raises(rulerank.UsageError, match="beside an array"):
+    with pytest.raises(rulerank.UsageError, match="together with an array"):
         evaluate(ready, [1.0])
 
 
 def test_labels_as_data_frames_have_them():
-    """Whole ones as floats, NumPy's too."""
+    """Integers stored as floats, also NumPy's."""
     run = {"q": {"a": 2.0, "b": 1.0}}
     expected = evaluate({"q": {"a": 1, "b": 2}}, run)
     for number in (float, np.float64, np.float32, np.int8):
@@ -67,7 +67,7 @@ def test_labels_as_data_frames_have_them():
 
 
 class AsRanxHasThem:
-    """What evaluate looks at of ranx's Qrels and Run."""
+    """The attributes of ranx's Qrels and Run that evaluate uses."""
 
     def __init__(self, attribute, values):
         setattr(self, attribute, object())
@@ -77,11 +77,11 @@ class AsRanxHasThem:
 def test_objects_like_ranxs():
     qrels, run = drawn_judgments(ties=True)
     assert evaluate(AsRanxHasThem("qrels", qrels), AsRanxHasThem("run", run)) == evaluate(qrels, run)
-    with pytest.raises(rulerank.UsageError, match="beside an array"):
+    with pytest.raises(rulerank.UsageError, match="together with an array"):
         evaluate(AsRanxHasThem("qrels", qrels), AsRanxHasThem("qrels", qrels))
 
 
-@pytest.mark.filterwarnings("ignore")  # numba's, about how it compiles
+@pytest.mark.filterwarnings("ignore")  # numba's warnings about compilation
 def test_ranx():
     """Its objects are taken as they are, and its own numbers are ours; no ties, which it leaves open. Its code
     runs as Python: numba takes a minute to compile it."""
@@ -89,7 +89,7 @@ def test_ranx():
     numba.config.DISABLE_JIT = 1
     ranx = pytest.importorskip("ranx", exc_type=ImportError)
     qrels, run = drawn_judgments(ties=False)
-    qrels.pop("q0"), qrels.pop("q1"), run.pop("q30"), run.pop("q31")  # it wants the same queries
+    qrels.pop("q0"), qrels.pop("q1"), run.pop("q30"), run.pop("q31")  # it requires equal queries
     judged, retrieved = ranx.Qrels(qrels), ranx.Run(run)
     names = {"map": "MAP", "map@10": "MAP@10", "ndcg": "NDCG", "ndcg@10": "NDCG@10", "precision@5": "P@5",
              "recall@20": "recall@20", "mrr": "MRR", "mrr@3": "MRR@3", "r-precision": "Rprec",
@@ -123,18 +123,18 @@ def test_bad_qrels_and_runs(qrels, run, message):
 
 
 def test_a_label_without_a_gain():
-    with pytest.raises(rulerank.DataError, match="qrels: query q, document d: the label 5000 has a gain beyond"):
+    with pytest.raises(rulerank.DataError, match="qrels: query q, document d: found label 5000, whose gain exceeds a double;"):
         evaluate({"q": {"d": 5000}}, {"q": {"d": 1}}, gain="exponential")
 
 
 @pytest.mark.parametrize("arguments, message", [
-    (({"q": {"d": 1}}, [1.0]), "beside an array"), (([1], {"q": {"d": 1.0}}), "beside an array"),
-    (({"q": {"d": 1}}, {"q": {"d": 1.0}}, ["q"]), "qid: found it beside qrels")])
+    (({"q": {"d": 1}}, [1.0]), "together with an array"), (([1], {"q": {"d": 1.0}}), "together with an array"),
+    (({"q": {"d": 1}}, {"q": {"d": 1.0}}, ["q"]), "qid: cannot be combined with qrels")])
 def test_wrong_arguments(arguments, message):
     with pytest.raises(rulerank.UsageError, match=message):
         evaluate(*arguments)
 
 
 def test_complete_is_of_runs():
-    with pytest.raises(rulerank.UsageError, match="complete: found it beside arrays"):
+    with pytest.raises(rulerank.UsageError, match="complete: cannot be combined with arrays"):
         evaluate([1, 0], [1, 2], complete=True)

@@ -82,7 +82,7 @@ def layouts(X):
 
 
 class OnlyDlpack:
-    """An array of a library that NumPy knows through DLPack alone."""
+    """An array of a library that NumPy supports only through DLPack."""
 
     def __init__(self, array):
         self._array = array
@@ -96,7 +96,7 @@ class OnlyDlpack:
 
 
 class OfType(OnlyDlpack):
-    """The same with another type of values or device: as libraries have them that are not here."""
+    """As above with another type of values or device, for libraries that are not installed."""
 
     def __init__(self, array, code=None, device=(1, 0)):
         super().__init__(array)
@@ -120,7 +120,7 @@ BFLOAT = 4  # DLPack's kDLBfloat
 
 
 def test_labels_query_ids_and_scores_come_through_dlpack(train, test):
-    """As X does: each of them, where NumPy's own arrays are taken."""
+    """Other libraries' arrays are accepted wherever NumPy's are."""
     def foreign(of, **also):
         return [OnlyDlpack(np.array(one)) for one in (of.X, of.y, of.qid.astype(np.int64))]
 
@@ -173,7 +173,7 @@ def test_arrays_on_a_gpu_are_an_error(estimator):
 
 
 def test_types_that_numpy_lacks():
-    with pytest.raises(rulerank.UsageError, match="X: found OfType, which NumPy does not take .*, expected values of"):
+    with pytest.raises(rulerank.UsageError, match="X: found OfType, which NumPy cannot read .*, expected values of"):
         RuleRanker("rules").fit(OfType(np.ones((4, 2), np.uint16), BFLOAT), [1, 0, 0, 0])
 
 
@@ -181,7 +181,7 @@ def test_every_layout_gives_the_same_scores(train, test, fitted):
     expected = fitted.predict(test.X, test.qid)
     for (name, X), (_, Y) in zip(layouts(train.X), layouts(test.X)):
         ranker = RuleRanker("rules").fit(X, train.y, train.qid)
-        if name != "frame":  # whose features are in the order of their names
+        if name != "frame":  # a frame's features are sorted by name
             assert ranker.model_.to_bytes() == fitted.model_.to_bytes(), name
         assert (ranker.predict(Y, test.qid) == expected).all(), name
 
@@ -193,7 +193,7 @@ def test_single_precision_is_read_as_it_is(train, test):
 
 
 def test_queries_in_any_order(train, test):
-    """Rows of a query may lie apart: those of each query keep their order."""
+    """The rows of a query need not be contiguous; those of each query keep their order."""
     ranker = RuleRanker("rules,linear").fit(train.X, train.y, train.qid)
     expected = ranker.predict(test.X, test.qid)
     position = np.concatenate([np.arange(n) for n in np.unique(test.qid, return_counts=True)[1]])
@@ -222,9 +222,9 @@ def test_query_ids_as_a_column_of_X(train, test):
     by_number.fit(np.column_stack([train.X, train.qid]), train.y)
     assert (by_number.predict(np.column_stack([test.X, test.qid])) == expected).all()
     sparse = RuleRanker("linear", qid_column=0).fit(sp.csr_matrix(np.column_stack([train.qid, train.X])), train.y)
-    # Sums of z-scores pass over what a sparse row does not list: they are rounded otherwise.
+    # Sums of z-scores skip unlisted values of a sparse row, and are rounded differently.
     assert np.allclose(sparse.predict(sp.csr_matrix(np.column_stack([test.qid, test.X]))), expected, atol=1e-12)
-    with pytest.raises(rulerank.UsageError, match="beside the column 'qid'"):
+    with pytest.raises(rulerank.UsageError, match="both qid and the column 'qid'"):
         of_frame.predict(frame(test), test.qid)
 
 
@@ -244,7 +244,7 @@ def test_named_features_are_those_of_a_table(program, drawn, tmp_path, train, te
     assert (ranker.predict(frame, test.qid) == scores_of(tmp_path / "s")).all()
     loaded = RuleRanker.load(tmp_path / "m")
     assert (loaded.predict(frame[frame.columns[::-1]], test.qid) == scores_of(tmp_path / "s")).all()
-    with pytest.raises(rulerank.DataError, match="features have numbers, expected names"):
+    with pytest.raises(rulerank.DataError, match="found features with numbers, expected a frame"):
         loaded.predict(test.X, test.qid)
     importances = dict(zip(names, ranker.feature_importances_))
     plain = RuleRanker("rules,linear").fit(train.X, train.y, train.qid).feature_importances_
@@ -263,7 +263,7 @@ def test_named_features_are_those_of_a_table(program, drawn, tmp_path, train, te
     ("linear,rules,scorecard", {"rule_size": 2, "strength": 3, "loss": "point"})])
 @pytest.mark.parametrize("named", [False, True])
 def test_a_loaded_ranker_knows_what_the_file_says(train, test, tmp_path, members, params, named):
-    train = train.take(slice(240))  # cross-validation takes its time
+    train = train.take(slice(240))  # limits the time of cross-validation
     columns = [f"n{(5 * i) % 12:02}" for i in range(12)]
     X, Z = (pd.DataFrame(of.X, columns=columns) if named else of.X for of in (train, test))
     fitted = RuleRanker(members, **params).fit(X, train.y, train.qid)
@@ -272,7 +272,7 @@ def test_a_loaded_ranker_knows_what_the_file_says(train, test, tmp_path, members
     assert loaded.get_params() == fitted.get_params()
     assert loaded.n_features_in_ == fitted.n_features_in_ == 12
     assert hasattr(loaded, "feature_names_in_") == named
-    if named:  # in the order of the file, whatever that of the columns was
+    if named:  # in the order of the file, whatever the columns' order was
         assert loaded.feature_names_in_.tolist() == sorted(columns)
         assert loaded.feature_importances_.tolist() == fitted.feature_importances_[np.argsort(columns)].tolist()
     else:
@@ -384,7 +384,7 @@ def test_a_loaded_ranker_takes_columns_by_their_names(train, test, tmp_path):
     assert (loaded.predict(frame[names[::-1]].assign(more=1.0), test.qid) == expected).all()
     with pytest.raises(ValueError, match="n03"):
         loaded.predict(frame.drop(columns="n03"), test.qid)
-    again = loaded.fit(frame, test.y, test.qid)  # from then on columns are as they were there
+    again = loaded.fit(frame, test.y, test.qid)  # from now on columns must have this order
     with pytest.raises(ValueError, match="order"):
         again.predict(frame[names[::-1]], test.qid)
 
@@ -429,7 +429,7 @@ def test_warnings_name_the_line_of_the_caller(train):
 
 def test_groups_without_qid_are_warned_of(train):
     """groups of a search cut its folds and go no further: a ranker that gets no qid says so, where it is fitted and judged."""
-    with pytest.warns(UserWarning, match="qid: found none, so all .* rows are one query; expected the argument qid") as said:
+    with pytest.warns(UserWarning, match="qid: found none, so all .* rows are one query; pass qid") as said:
         GridSearchCV(RuleRanker("rules"), {"rule_size": [2]}, cv=GroupKFold(3)).fit(train.X, train.y, groups=train.qid)
     assert len({str(one.message).split(" rows")[0] for one in said}) > 2  # of the folds, and of all rows
     assert "groups of a search" in str(said[0].message)
@@ -639,8 +639,8 @@ def test_damaged_model_files(fitted, tmp_path):
     (["a", np.nan, "b", "b"], "qid:2: found nan"),
     (pd.Series(["a", "b", None, "b"]), "qid:3: found (None|nan)"),
     (np.array([1, 1, 2.5, 2], dtype=object), "qid:3: found 2.5"),
-    ([1, 1, "b", "b"], "qid:3: found 'b' beside 1"),
-    (np.array(["a", 2, "b", "b"], dtype=object), "qid:2: found 2 beside 'a'")])
+    ([1, 1, "b", "b"], "qid:3: found both 'b' and 1"),
+    (np.array(["a", 2, "b", "b"], dtype=object), "qid:2: found both 2 and 'a'")])
 def test_query_ids_are_integers_or_text(qid, message):
     with pytest.raises(rulerank.DataError, match=message):
         evaluate([1, 0, 1, 0], [1, 2, 3, 4], qid)
@@ -711,7 +711,7 @@ def test_predicting_without_the_column_of_query_ids_is_warned_of(train, test, ho
         warnings.simplefilter("error")
         assert (ranker.predict(rows, test.qid) == ranker.predict(rows.assign(qid=test.qid))).all()
         ranker.predict(rows[:1])
-        RuleRanker("rules").fit(framed(train).assign(qid=train.qid), train.y).predict(rows)  # each row for itself
+        RuleRanker("rules").fit(framed(train).assign(qid=train.qid), train.y).predict(rows)  # each row by itself
         RuleRanker(**how).fit(framed(train), train.y, train.qid).predict(rows)
 
 

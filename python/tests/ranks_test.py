@@ -1,4 +1,4 @@
-"""Work shared out over ranks: threads here, and mpi4py's where it is installed."""
+"""Work distributed over ranks: threads here, and mpi4py's ranks if it is installed."""
 
 import importlib.util
 import shutil
@@ -14,7 +14,7 @@ from rulerank import DenseNeighbors, MetricNeighbors, RuleRanker, SelectiveSampl
 
 
 class ThreadRanks:
-    """A rank of several, each in a thread of its own."""
+    """One of several ranks, each in its own thread."""
 
     def __init__(self, rank, size, barrier, told):
         self.rank, self.size, self.calls = rank, size, 0
@@ -30,7 +30,7 @@ class ThreadRanks:
 
 
 def on_ranks(size, work):
-    """What `work()` returns on each rank, and how often each rank exchanged values."""
+    """The result of `work()` on each rank, and how often each rank exchanged values."""
     barrier, told = threading.Barrier(size), [None] * size
     ranks = [ThreadRanks(rank, size, barrier, told) for rank in range(size)]
     results, errors = [None] * size, []
@@ -54,7 +54,7 @@ def on_ranks(size, work):
 
 
 def expect_same(work, sizes=(2, 3)):
-    """All ranks have the arrays of one rank, and share out the work."""
+    """All ranks get the arrays of a single rank, and split the work."""
     alone = work()
     for size in sizes:
         results, calls = on_ranks(size, work)
@@ -152,7 +152,7 @@ def test_what_a_rank_raises(train):
     ranker = RuleRanker("rules").fit(X, y, qid)
     with over_ranks(Broken()), pytest.raises(RuntimeError, match="the other rank is gone"):
         ranker.predict(X, qid)
-    ranker.predict(X, qid)  # afterwards alone again
+    ranker.predict(X, qid)  # afterwards a single process again
 
 
 @pytest.mark.parametrize("failing", [0, 1, 2])

@@ -11,7 +11,7 @@ from rulerank import report
 
 @pytest.fixture(scope="module")
 def result(program, tmp_path_factory):
-    """An experiment on drawn data, a model and a benchmark's lines."""
+    """An experiment on synthetic data, a model and a benchmark's lines."""
     folder = tmp_path_factory.mktemp("report")
     program("sample", "--documents", 600, "--features", 9, "--queries", 30, "--fold-count", 3, "--out-dir", "data",
             "--quiet", cwd=folder)
@@ -47,7 +47,7 @@ def test_the_programs_bytes(program, result, monkeypatch):
 
 
 def test_a_notebook_shows_it_in_a_frame(result, monkeypatch):
-    """What a browser reads from the attribute is the page, and nothing of it is markup of the notebook."""
+    """A browser decodes the attribute to the page, none of which is markup of the notebook."""
     monkeypatch.chdir(result)
     page = report("result", title='"<T>" & co')
 
@@ -83,8 +83,8 @@ def test_wrong_arguments(result, monkeypatch):
     for how, said in ((dict(format="word", out="x"), "'word', expected one of html, markdown, latex"),
                       (dict(format="latex"), "out: found None"), (dict(figures="pdf"), "out: found None"),
                       (dict(figures="gif", out="x"), "'gif', expected one of svg, pdf"),
-                      (dict(figures="pdf", out="x"), "a page holds its figures itself"),
-                      (dict(format="latex", out="-"), "format latex needs out"),
+                      (dict(figures="pdf", out="x"), "a page holds its own figures"),
+                      (dict(format="latex", out="-"), "format latex needs a file for out"),
                       (dict(baseline="nobody"), "'nobody', expected one of"),
                       (dict(bench="b.jsonl", out="b.jsonl"), "b.jsonl")):
         with pytest.raises(rulerank.UsageError, match=said):

@@ -1,4 +1,4 @@
-"""Threads, signals, progress: what calls do while the library works."""
+"""Threads, signals and progress during calls."""
 
 import io
 import multiprocessing
@@ -18,7 +18,7 @@ from sklearn.model_selection import GridSearchCV, GroupKFold
 import rulerank
 from rulerank import RuleRanker
 
-HANGS = 900  # seconds after which nothing more will come, however busy the machine is
+HANGS = 900  # seconds after which the work is considered hung, however busy the machine is
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +29,7 @@ def small():
 
 @pytest.fixture(scope="module")
 def long_work():
-    """A ranker and documents that it takes minutes for."""
+    """A ranker, and documents that take it minutes."""
     rng = np.random.default_rng(4)
     X = rng.integers(0, 4, size=(20000, 60)).astype(float)
     ranker = RuleRanker("rules", rule_size=6, method="width", bins=4, n_jobs=1)
@@ -43,8 +43,8 @@ def test_the_installed_package_is_tested():
 
 
 def interrupted_when(is_time, work):
-    """Does the work, which Ctrl-C ends when it is time. The seconds of a processor that it had from then on: what else runs on the
-    machine does not count."""
+    """Runs the work and sends Ctrl-C when `is_time` says so. Returns the processor seconds used from then on, so that other
+    processes do not count."""
     begun, ended, sent = threading.Event(), threading.Event(), []
 
     def interrupt():
@@ -68,7 +68,7 @@ def interrupted_when(is_time, work):
 
 
 def after_seconds_of_work(seconds):
-    """Whether this process has had a processor for so many seconds from now on."""
+    """A function that returns whether this process has used this many processor seconds since this call."""
     begin = time.process_time()
     return lambda: time.process_time() - begin > seconds
 
@@ -134,7 +134,7 @@ def test_threads_share_a_ranker(small):
 
 
 def test_calls_keep_their_threads(small):
-    """One call after the other has the threads of the first; two at once have some each."""
+    """Successive calls reuse the threads of the first; concurrent calls each have their own."""
     X, y, qid = small
     ranker = RuleRanker("rules", n_jobs=2).fit(X, y, qid)
 
@@ -151,7 +151,7 @@ def test_calls_keep_their_threads(small):
     before = threads()
     for _ in range(20):
         found.append(ranker.predict(X, qid))
-    assert threads() <= before  # those of an earlier test may still be ending
+    assert threads() <= before  # threads of an earlier test may still be ending
     ranker.set_params(verbose=twice).predict(X, qid)
     assert len(found) == 22 and all((one == found[0]).all() for one in found)
 

@@ -51,7 +51,7 @@ def test_whole_queries(program, drawn, tmp_path, train):
 
 @pytest.mark.parametrize("dataset", ["MQ2008", "OHSUMED"])
 def test_real_data(program, real_data, tmp_path, dataset):
-    """Chosen rows and the ranking by them."""
+    """The chosen rows, and the ranking by them."""
     fold = real_data(f"letor/{dataset}/Fold1")
     expected = program_choices(program, fold, tmp_path)
     train, test = load_letor(fold / "train.txt"), load_letor(fold / "test.txt")
@@ -128,14 +128,14 @@ def test_pickles_keep_the_sample(train):
     sampler.teach(train.y[sampler.query(3)])
     again = pickle.loads(pickle.dumps(sampler))
     assert again.sample_indices_.tolist() == sampler.sample_indices_.tolist()
-    # The labels go on from there.
+    # The sampling continues from the labels.
     more = SelectiveSampler(rule_size=3).fit(train.X, again.labels_)
     assert more.labels_.tolist() == sampler.labels_.tolist()
 
 
 @pytest.fixture
 def in_the_loop():
-    """A sampler with two answers, and the data, whose rows are not in the order of their queries."""
+    """A sampler with two answers, and its data, whose rows are not grouped by query."""
     data = draw_letor(300, 6, 10)
     order = np.random.default_rng(2).permutation(300)
     X, y, qid = data.X[order], data.y[order], data.qid[order]
@@ -182,7 +182,7 @@ def test_a_copy_of_an_unfinished_sampler_says_so(in_the_loop, copied):
     again = copied(copied(sampler))
     assert not again.finished_
     for use in (again.query, lambda: again.teach([1]), again.undo, again.outlook):
-        with pytest.raises(rulerank.UsageError, match=r"pickled or copied .* fit\(X, labels_\) goes on"):
+        with pytest.raises(rulerank.UsageError, match=r"pickled or copied .* fit\(X, labels_\) continues"):
             use()
     assert len(again.fit(X, again.labels_).query()) == 1
     done = copied(again.fit(X, y))

@@ -4,7 +4,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from rulerank import DenseNeighbors, Discretizer, MetricNeighbors, RuleRanker, SelectiveSampler
 
-# What is expected to fail, and why. Of estimators that take texts, as TextNeighbors, scikit-learn checks nothing.
+# Expected failures with reasons. scikit-learn does not check estimators of texts, such as TextNeighbors.
 ONE_ROW = {"check_fit2d_1sample": "the error is the program's: one row has no feature with two bins"}
 EXPECTED = {
     "RuleRanker": ONE_ROW | {

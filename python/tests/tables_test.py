@@ -1,4 +1,4 @@
-"""Tables of polars and pyarrow: the same results as from frames of pandas."""
+"""Tables of polars and pyarrow give the same results as pandas frames."""
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,7 @@ FORMS = ["polars", "pyarrow", "batch"]
 
 @pytest.fixture(params=FORMS)
 def form(request):
-    """Makes a table of a frame, and a column of a list."""
+    """Converts a frame to a table, and a list to a column."""
     if request.param == "polars":
         polars = pytest.importorskip("polars")
         return polars.DataFrame, polars.Series

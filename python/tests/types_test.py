@@ -1,4 +1,4 @@
-"""What is public says its types: for those who check them, and for editors."""
+"""The public interface declares its types, for type checkers and editors."""
 
 import inspect
 import typing
@@ -27,7 +27,7 @@ def test_signatures_have_types_that_are_there(name, what):
     bare = [one for one, of in signature.parameters.items() if one not in ("self", "cls") and of.annotation is of.empty]
     assert not bare
     assert signature.return_annotation is not signature.empty
-    # Names of annotations are those of the module or of what type checkers alone import.
+    # Names in annotations come from the module or from imports for type checkers only.
     checkers = {"pd": pandas, "Any": typing.Any, "Callable": typing.Callable, "Iterator": typing.Iterator,
                 "Sequence": typing.Sequence,
                 "Self": typing.TypeVar("Self")}

@@ -186,7 +186,7 @@
       one.append("p").text(part.systems.map((s, k) => `${s}: ${values(now.measure, k)[i].toFixed(4)}`).join("; ") + ` (${measure})`);
       const known = part.documents[i];
       if (!known || !known[2][now.system] || !known[2][now.baseline]) {
-        one.append("p").text(known ? "Of one of the two the ranking is not there." : "The documents of this query are not in this page.");
+        one.append("p").text(known ? "The ranking of one of the two systems is missing." : "The documents of this query are not in this page.");
         return;
       }
       const [ids, labels, ranks] = known, mine = ranks[now.system], theirs = ranks[now.baseline], depth = 10;
@@ -233,11 +233,11 @@
       summary.text(compared
         ? `${of.name}: ${signed(compared[0])} on average over the queries; ${compared[1]} won, ${compared[2]} tied, ` +
           `${compared[3]} lost; p = ${three(compared[4])}, ${three(compared[5])} after Holm's correction`
-        : "The same system on both sides.");
+        : "Choose two different systems.");
       svg.selectAll("*").remove();
       x = d3.scaleLinear().domain([0, order.length]).range([left, width - right]);
       y = scale({log: false}, [0, ...d3.extent(differences)], [bottom, top]);
-      svg.append("title").text(`${of.name} of each query: ${part.systems[now.system]} less ${part.systems[now.baseline]}, sorted`);
+      svg.append("title").text(`${of.name} of each query: ${part.systems[now.system]} minus ${part.systems[now.baseline]}, sorted`);
       axes(svg, x, y, ["queries, sorted", `difference in ${of.name}`], false, "; arrow keys and Enter, or a click, show one");
       // Of more queries than columns of the picture, one a column.
       const step = Math.max(1, Math.floor(order.length / 1200));

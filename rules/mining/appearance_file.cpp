@@ -63,8 +63,8 @@ std::vector<appearance> read_appearances(context const& ctx, std::string const& 
     std::string_view const item_name = trimmed(line.substr(0, at));
     if (first) {
       if (!item_name.empty())
-        fail(0, fmt::format("found item {}, expected a line that says where all other items may "
-                            "stand",
+        fail(0, fmt::format("found item {}, expected first a line for all other items: antecedent, "
+                            "consequent, both or neither",
                             rulerank::quoted(item_name)));
       first = false;
       where.assign(names.size(), *which);
@@ -72,16 +72,19 @@ std::vector<appearance> read_appearances(context const& ctx, std::string const& 
     }
     auto const id = id_of.find(item_name);
     if (id == id_of.end())
-      fail(0, fmt::format("found {}, expected an item of the transactions and where it may stand",
+      fail(0, fmt::format("found {}, expected an item of the transactions and antecedent, "
+                          "consequent, both or neither",
                           rulerank::quoted(item_name)));
     if (line_of[id->second] != 0)
-      fail(0, fmt::format("found item {} again, expected each once (line {} has it already)",
+      fail(0, fmt::format("found item {} again (first on line {}), expected each item once",
                           rulerank::quoted(item_name), line_of[id->second]));
     line_of[id->second] = lines.number();
     where[id->second] = *which;
   }
   if (first)
-    throw error({name, 1, 1}, "found nothing, expected a line that says where items may stand");
+    throw error(
+        {name, 1, 1},
+        "found an empty file, expected a line with antecedent, consequent, both or neither");
   return where;
 }
 

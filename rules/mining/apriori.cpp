@@ -1,7 +1,7 @@
-// Agrawal and Srikant, "Fast algorithms for mining association rules", 1994, as Freitas 2017,
-// section 3.1 has it: level by level, the candidates of a level joined from pairs of frequent sets
-// that differ in their last item and pruned by their subsets, their supports counted by one pass
-// over the transactions, everything in a prefix tree.
+// Agrawal and Srikant, "Fast algorithms for mining association rules", 1994, as described in
+// Freitas 2017, section 3.1: level by level, the candidates of a level are joined from pairs of
+// frequent sets that differ in their last item, and pruned by their subsets. One pass over the
+// transactions counts their supports. All sets are in a prefix tree.
 #include "rules/mining/engines.hpp"
 
 #include <algorithm>
@@ -35,7 +35,7 @@ class level_miner {
   level_miner(transaction_view const& data, mining_options const& options)
       : data_(data), least_(options.min_support) {}
 
-  /// The sets with one item.
+  /// Finds the frequent sets with one item.
   bool first_level() {
     std::vector<std::uint32_t> supports(data_.items);
     for (item const x : data_.entries) ++supports[x];
@@ -43,7 +43,7 @@ class level_miner {
       if (supports[x] >= least_) root_.children.push_back({x, supports[x], {}});
     return !root_.children.empty();
   }
-  /// From sets with `size` items to those with one more; false when there are none.
+  /// Extends sets with `size` items by one item; returns false if there are none.
   bool next_level(context const& ctx, std::size_t size) {
     bool any = false;
     join(root_, size, any);
@@ -57,7 +57,7 @@ class level_miner {
   void list(itemset_list& out) const { list(root_, 1, out); }
 
  private:
-  /// Gives the nodes `depth` - 1 below n their candidates.
+  /// Adds candidates to the nodes `depth` - 1 below n.
   void join(node& n, std::size_t depth, bool& any) {
     if (depth > 1) {
       for (node& c : n.children) {
@@ -81,7 +81,7 @@ class level_miner {
       x_.pop_back();
     }
   }
-  /// Adds a transaction to the candidates `depth` below n that it holds.
+  /// Adds a transaction to the candidates `depth` below n that it contains.
   static void count(node& n, std::span<item const> rest, std::size_t depth) {
     auto c = n.children.begin();
     for (std::size_t i = 0; i + depth <= rest.size() && c != n.children.end();) {
@@ -99,7 +99,7 @@ class level_miner {
       }
     }
   }
-  /// Drops the candidates `depth` + 1 below n that are not frequent; false when none is left.
+  /// Drops the candidates `depth` + 1 below n that are not frequent; returns false if none remains.
   bool prune(node& n, std::size_t depth) {
     if (depth == 0) {
       std::erase_if(n.children, [&](node const& c) { return c.support < least_; });

@@ -17,8 +17,9 @@ using mining::subset;
 constexpr std::size_t itemsets_a_report = 4096;
 constexpr std::uint64_t rules_a_stop_check = 1 << 16;
 
-/// The rules of one itemset, level by level of the consequent: a consequent is tried when all that
-/// have one item less gave strong rules, which is Algorithm 2's pruning seen from the other side.
+/// The rules of one itemset, level by level of the consequent. A consequent is tried if all
+/// consequents with one item less gave strong rules, which is the pruning of Algorithm 2 in terms
+/// of consequents.
 class rules_of_itemset {
  public:
   rules_of_itemset(context const& ctx, itemset_table const& found, std::uint64_t transactions,
@@ -53,7 +54,7 @@ class rules_of_itemset {
   }
 
  private:
-  /// Takes the rule with this consequent down when it is strong.
+  /// Adds the rule with this consequent if it is strong.
   bool is_strong(subset consequent) {
     if (++tried_ % rules_a_stop_check == 0) ctx_.check_stop();
     select(z_, mining::all_of(z_) & ~consequent, antecedent_);
@@ -69,7 +70,7 @@ class rules_of_itemset {
     std::sort(strong_.begin(), strong_.end());
     std::vector<subset> next;
     for (subset const y : strong_) {
-      // Each candidate once, from what it is without its highest item.
+      // Generates each candidate once, from the candidate without its highest item.
       subset const own = y & ~must;
       subset const above = own == 0 ? ~subset{0} : ~(std::bit_ceil(own + 1) - 1);
       for (subset left = may & above & ~y; left != 0; left &= left - 1) {
@@ -107,7 +108,8 @@ std::optional<consequents> mining::consequents_of(std::span<item const> z,
                                                   association_options const& options) {
   if (z.size() < 2 || z.size() < options.min_size) return {};
   if (z.size() > most_items)
-    throw usage_error("an itemset has more than 63 items, too many for rules: bound the size");
+    throw usage_error(
+        "found an itemset of more than 63 items, too many for rules; set a largest size");
   consequents of;
   for (std::size_t i = 0; i < z.size(); ++i) {
     auto const where = options.where.empty() ? appearance::both : options.where[z[i]];
@@ -140,7 +142,7 @@ void rule_list::add(std::span<item const> antecedent, std::span<item const> cons
 rule_list association_rules(context const& ctx, itemset_table const& found,
                             std::uint64_t transactions, association_options const& options) {
   if (!(options.min_confidence >= 0 && options.min_confidence <= 1))
-    throw usage_error("the smallest confidence of a rule is not between 0 and 1");
+    throw usage_error("found a least confidence that is not from 0 to 1");
   rule_list out;
   rules_of_itemset rules(ctx, found, transactions, options, out);
   for (std::size_t k = 0; k < found.size(); ++k) {

@@ -128,7 +128,7 @@ TEST(itemset_table, has_one_order) {
     for (item x = 0; x < 9; ++x)
       if (uniform_below(engine, 2) != 0) s.push_back(x);
   database const data(sets, 9);
-  auto const expected = reference::mine(sets, 9, {.min_support = 4});  // a map: in this order
+  auto const expected = reference::mine(sets, 9, {.min_support = 4});  // a map, so in this order
   for (mining_engine const e :
        {mining_engine::bruteforce, mining_engine::apriori, mining_engine::vertical}) {
     itemset_table const table({}, mine({}, data.view(), {.engine = e, .min_support = 4}));

@@ -1,5 +1,5 @@
-// Freitas 2017, Algorithm 1: every itemset X of the items, its support by a pass over the
-// transactions.
+// Freitas 2017, Algorithm 1: enumerates every itemset X of the items, and counts its support in a
+// pass over the transactions.
 #include "core/error.hpp"
 #include "rules/mining/engines.hpp"
 
@@ -24,8 +24,9 @@ std::uint32_t support_of(transaction_view const& data, std::span<item const> x) 
 itemset_list bruteforce(context const& ctx, transaction_view const& data,
                         mining_options const& options) {
   if (data.items > most_brute_items)
-    throw usage_error("bruteforce tries all sets of items and takes at most 24 items, found " +
-                      std::to_string(data.items));
+    throw usage_error(
+        "engine bruteforce tries all sets of items, expected at most 24 items, found " +
+        std::to_string(data.items));
   itemset_list all(std::make_shared<memory_budget>(options.max_bytes));
   std::vector<item> x;
   std::uint32_t const sets = std::uint32_t{1} << data.items;

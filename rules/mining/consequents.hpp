@@ -1,5 +1,5 @@
 #pragma once
-// What may stand behind the arrow of an itemset's rules.
+// The possible consequents of an itemset's rules.
 
 #include "rules/mining/association_rules.hpp"
 
@@ -12,7 +12,7 @@
 
 namespace rulerank::inline v0::rules::mining {
 
-using subset = std::uint64_t;  // of an itemset's items, bit by bit
+using subset = std::uint64_t;  // of an itemset's items, one bit each
 
 inline constexpr std::size_t most_items = 63;
 
@@ -26,14 +26,15 @@ inline void select(std::span<item const> from, subset which, std::vector<item>& 
     out.push_back(from[static_cast<std::size_t>(std::countr_zero(which))]);
 }
 
-/// A consequent holds all of `must`, any of `may`, and `most` items at most.
+/// A consequent contains all of `must`, any of `may`, and at most `most` items.
 struct consequents {
   subset must = 0;
   subset may = 0;
   std::size_t most = 0;
 };
 
-/// Nothing where the itemset has no rule. Throws `usage_error` for one that is too large.
+/// Returns nothing if the itemset has no rule. Throws `usage_error` for an itemset that is too
+/// large.
 std::optional<consequents> consequents_of(std::span<item const> z,
                                           association_options const& options);
 

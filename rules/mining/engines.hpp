@@ -1,5 +1,5 @@
 #pragma once
-// What the miners have in common; not for those who use them.
+// Internal interface that the miners share.
 
 #include "rules/mining/miner.hpp"
 
@@ -8,15 +8,15 @@
 
 namespace rulerank::inline v0::rules::mining {
 
-/// The options with their defaults resolved: min_support and min_size at least 1, max_size the
-/// largest number when unbounded, max_bytes what is free.
+/// Returns the options with defaults resolved: min_support and min_size at least 1, max_size the
+/// largest number if unbounded, max_bytes the free memory.
 mining_options resolved(context const& ctx, mining_options options);
 
-/// Throws `usage_error` for transactions that are not as a transaction_view says.
+/// Throws `usage_error` for transactions that violate the conditions of transaction_view.
 void check(transaction_view const& data);
 
-/// Of all frequent itemsets (every size) those of the kind and sizes wanted, by the definition:
-/// each itemset rules out its subsets with one item less.
+/// Returns the frequent itemsets of the requested kind and sizes, given all frequent itemsets of
+/// every size. By the definition: each itemset excludes its subsets with one item less.
 itemset_list of_kind(itemset_list const& all, mining_options const& options);
 
 itemset_list bruteforce(context const& ctx, transaction_view const& data,
@@ -26,7 +26,7 @@ itemset_list apriori(context const& ctx, transaction_view const& data,
 itemset_list vertical(context const& ctx, transaction_view const& data,
                       mining_options const& options);
 
-/// The random walks of estimated_itemsets, in the tree of `vertical`.
+/// The random walks of estimated_itemsets in the tree of `vertical`.
 double walked_itemsets(context const& ctx, transaction_view const& data,
                        mining_options const& options, std::uint32_t walks);
 

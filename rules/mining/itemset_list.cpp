@@ -9,9 +9,8 @@ namespace {
 constexpr std::size_t first_block = 64;
 constexpr std::size_t largest_block = std::size_t{1} << 16;
 
-/// Writes the unions with subsets of `more` that are not empty to the 2^|more| - 1 records that
-/// end at `end`: those without the first item of `more`, and before them, one deeper, the same with
-/// it.
+/// Writes the unions with nonempty subsets of `more` to the 2^|more| - 1 records that end at `end`:
+/// first those with the first item of `more`, one level deeper, then those without it.
 void write_unions(itemset_list::record* end, std::span<item const> more, std::uint32_t size,
                   std::uint32_t support) {
   std::size_t written = 0;

@@ -14,12 +14,12 @@
 #include <string_view>
 #include <vector>
 
-// Threads: functions may be called from any number of threads at once; an object may be read by
-// several threads at once, or changed by one.
+// Threads: any thread may call these functions at any time. Several threads may read an object at
+// once, or one may change it.
 namespace rulerank::inline v0::rules {
 
-/// Memory that several lists take from, from any number of threads at once: throws `out_of_budget`
-/// where there is no more.
+/// A memory limit that several lists share, from any number of threads at once. Throws
+/// `out_of_budget` beyond it.
 class memory_budget {
  public:
   explicit memory_budget(std::uint64_t bytes)
@@ -30,15 +30,15 @@ class memory_budget {
   std::atomic<std::int64_t> left_;
 };
 
-/// What was found needs more memory than the budget has.
+/// The result needs more memory than its budget.
 struct out_of_budget : usage_error {
-  out_of_budget() : usage_error("what was found needs more memory than its budget") {}
+  out_of_budget() : usage_error("the itemsets need more memory than their budget") {}
 };
 
-/// Itemsets with their supports, as the walk of a prefix tree: a record is an item, the number of
-/// items of the set that ends with it, and that set's support. The set's other items are those of
-/// the records before it with sizes 1, 2, ... that came last. A record with support 0 is no
-/// itemset of the list: it is there for the records below it.
+/// Itemsets with their supports, as the walk of a prefix tree. A record is an item, the size of the
+/// set that ends with it, and this set's support. The set's other items are those of the latest
+/// preceding records with sizes 1, 2, ... A record with support 0 is no itemset of the list; it
+/// exists for the records below it.
 class itemset_list {
  public:
   struct record {
@@ -50,31 +50,31 @@ class itemset_list {
   itemset_list() = default;
   explicit itemset_list(std::shared_ptr<memory_budget> budget) : budget_(std::move(budget)) {}
 
-  /// The itemsets.
+  /// The number of itemsets.
   std::uint64_t size() const noexcept { return count_; }
   bool empty() const noexcept { return count_ == 0; }
   std::uint64_t bytes() const noexcept;
 
-  /// The itemset of the last record with size `size` - 1, and `last`; size >= 1.
+  /// Appends the itemset of the last record with size `size` - 1, extended by `last`; size >= 1.
   void push(item last, std::uint32_t size, std::uint32_t support) {
     if (end_ == limit_) grow(1);
     *end_++ = {last, size, support};
     count_ += support != 0;
   }
-  /// All unions of the set of the last record with size `size`, which has `support` documents as
-  /// the unions have, and a subset of `more` that is not empty: 2^|more| - 1 itemsets.
+  /// Appends all unions of the set of the last record with size `size` and a nonempty subset of
+  /// `more`: 2^|more| - 1 itemsets, all with the support of this set, `support`.
   void push_unions(std::span<item const> more, std::uint32_t size, std::uint32_t support);
 
-  /// The records as bytes, for other processes (core/bytes.hpp).
+  /// Returns the records as bytes, for other processes (core/bytes.hpp).
   std::string records() const;
-  /// Puts records behind those of the list. Throws `out_of_budget`.
+  /// Appends records. Throws `out_of_budget`.
   void push(std::string_view records);
 
-  /// Puts another list behind this one; its first record has size 1.
+  /// Appends another list, whose first record must have size 1.
   void append(itemset_list&& other);
 
-  /// Calls visit(std::span<item const> items, std::uint32_t support) for every itemset in the
-  /// order of the records, items in the order of the walk.
+  /// Calls visit(std::span<item const> items, std::uint32_t support) for every itemset in the order
+  /// of the records, items in the order of the walk.
   template <class Visit>
   void for_each(Visit&& visit) const {
     std::vector<item> path;
@@ -91,7 +91,7 @@ class itemset_list {
  private:
   struct block {
     std::unique_ptr<record[]> records;
-    record* end = nullptr;  // of what is used; the last block's is end_
+    record* end = nullptr;  // end of the used records; for the last block, end_
     std::size_t capacity = 0;
   };
   void grow(std::size_t records);
@@ -104,7 +104,7 @@ class itemset_list {
 };
 
 /// Mined itemsets by number, in an order that does not depend on the engine: items ascending, sets
-/// lexicographically, a set before those that it begins.
+/// in lexicographic order, a prefix first.
 class itemset_table {
  public:
   itemset_table() = default;
@@ -122,19 +122,19 @@ class itemset_table {
   std::vector<std::uint32_t> supports_;
 };
 
-/// The supports in a table, looked up by the set.
+/// Looks up the supports of a table by itemset.
 class support_lookup {
  public:
-  /// The table stays the caller's.
+  /// The table must outlive it.
   explicit support_lookup(itemset_table const& table);
-  /// Of a set with ascending items; 0 when it is not in the table.
+  /// Returns the support of a set with ascending items; 0 if it is not in the table.
   std::uint32_t operator()(std::span<item const> x) const;
 
  private:
   std::size_t slot_of(std::span<item const> x) const;
 
   itemset_table const& table_;
-  std::vector<std::size_t> slots_;  // a power of two: itemset + 1, or 0
+  std::vector<std::size_t> slots_;  // size is a power of two; itemset + 1, or 0
 };
 
 }  // namespace rulerank::rules

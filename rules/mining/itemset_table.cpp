@@ -16,13 +16,13 @@ std::uint64_t hash_of(std::span<item const> x) {
   return h;
 }
 
-/// Sets one after the other, as they were found.
+/// Concatenated sets, in the order found.
 struct flat_sets {
   std::vector<std::size_t> begin{0};
   std::vector<item> items;
   std::vector<std::uint32_t> supports;
 
-  /// Item `depth` of a set, plus 1; 0 behind its last.
+  /// Returns item `depth` of a set, plus 1, or 0 after the last one.
   std::uint64_t key(std::size_t set, std::size_t depth) const {
     std::size_t const at = begin[set] + depth;
     return at < begin[set + 1] ? std::uint64_t{items[at]} + 1 : 0;
@@ -34,8 +34,8 @@ struct keyed {
   std::size_t set;
 };
 
-/// Sorts sets that agree in their first `depth` items, two items at a time: what is compared lies
-/// together.
+/// Sorts sets that agree in their first `depth` items, two items at a time, so that the compared
+/// keys are contiguous.
 void sort_from(context const& ctx, flat_sets const& sets, std::span<keyed> range,
                std::size_t depth) {
   ctx.check_stop();

@@ -75,7 +75,7 @@ std::uint64_t bytes_for_itemsets(context const& ctx) {
 itemset_list mine(context const& ctx, transaction_view const& data, mining_options const& given) {
   mining_options const options = mining::resolved(ctx, given);
   if (options.max_size < options.min_size)
-    throw usage_error("the largest size of an itemset is below the smallest");
+    throw usage_error("found a largest size of itemsets below the smallest");
   mining::check(data);
   mining_engine const engine = choose_engine(mining_engines(), options.engine, ctx).which;
   return registered().maker_of(engine)(ctx, data, options);
@@ -93,12 +93,12 @@ mining_options resolved(context const& ctx, mining_options options) {
 
 void check(transaction_view const& data) {
   if (data.size() > std::numeric_limits<std::uint32_t>::max())
-    throw usage_error("more than 4294967295 transactions");
+    throw usage_error("found more than 4294967295 transactions");
   if (!data.row.empty() && (data.row.front() != 0 || data.row.back() > data.entries.size() ||
                             !std::ranges::is_sorted(data.row)))
-    throw usage_error("the ends of the transactions do not fit their items");
+    throw usage_error("found transaction ends that contradict the number of items");
   for (std::size_t t = 0; t < data.size(); ++t) {
-    std::uint64_t least = 0;  // of the next item
+    std::uint64_t least = 0;  // lower bound of the next item
     for (item const x : data[t]) {
       if (x < least || x >= data.items)
         throw usage_error(

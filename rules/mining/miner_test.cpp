@@ -122,8 +122,8 @@ TEST_P(miner, wrong_usage) {
   EXPECT_THROW(mined(data, {.min_size = 3, .max_size = 2}), usage_error);
 }
 
-/// Random transactions: items of falling probability, some of them in all transactions, copies of
-/// others, and transactions that repeat.
+/// Random transactions: items of descending probability, some in all transactions, some copies of
+/// others, and repeated transactions.
 std::vector<itemset> draw(std::size_t n, std::uint32_t items, double density, random_engine& engine,
                           bool in_all = true) {
   std::vector<double> chance(items);
@@ -196,7 +196,7 @@ TEST(vertical, is_apriori_where_bruteforce_cannot_go) {
   }
 }
 
-/// The itemsets in the list's order, items in its order, each with its support behind it.
+/// Returns the itemsets in the list's order, items in its order, each followed by its support.
 std::vector<std::vector<std::uint32_t>> flat(itemset_list const& list) {
   std::vector<std::vector<std::uint32_t>> sets;
   list.for_each([&](std::span<item const> x, std::uint32_t support) {
@@ -258,7 +258,7 @@ TEST(mining_budget, of_the_first_process_counts_and_all_refuse) {
   auto const data = in_rows(draw(300, 20, 0.5, engine), 20);
   mining_options const options{.min_support = 10};
   std::uint64_t const bytes = mine({}, view_of(data), options).bytes();
-  // Too little for the part of a process, and for all parts together alone.
+  // Too little for one process's part; too little only for all parts together.
   for (std::uint64_t const most : {std::uint64_t{1000}, bytes / 2}) {
     std::atomic<int> refused{0};
     testing_tools::run_processes(3, [&](process_group const& group) {
@@ -300,7 +300,7 @@ TEST(mine, refuses_transactions_that_are_none) {
       {{0, 2, 3}, {0, 2, 1}, true},
       {{}, {}, true},
       {{0}, {}, true},
-      {{0, 2, 3}, {0, 3, 1}, false},  // beyond the items
+      {{0, 2, 3}, {0, 3, 1}, false},  // item out of range
       {{0, 2, 3}, {2, 0, 1}, false},
       {{0, 2, 3}, {1, 1, 1}, false},
       {{0, 2, 4}, {0, 2, 1}, false},
@@ -341,8 +341,8 @@ TEST(bruteforce, refuses_many_items) {
                usage_error);
 }
 
-/// What pyfim 6.28's relim (mushroom) and eclat (the others) find: all, closed, maximal. Its eclat
-/// leaves out mushroom's item 85, which all transactions hold, as a set of its own.
+/// Results of pyfim 6.28's relim (mushroom) and eclat (the others): all, closed, maximal. Its eclat
+/// omits mushroom's item 85, which occurs in all transactions, as a set.
 struct published {
   char const* file;
   std::uint32_t min_support;

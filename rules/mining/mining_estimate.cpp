@@ -23,7 +23,7 @@ fitting_support support_that_fits(context const& ctx, transaction_view const& da
   auto low = static_cast<std::uint64_t>(options.min_support);
   auto high = static_cast<std::uint64_t>(data.size());
   if (high < low || !try_support(static_cast<std::uint32_t>(high))) return {};
-  // To a twentieth: the estimate is no better.
+  // A twentieth is as precise as the estimate.
   while (high - low > high / 20 + 1) {
     std::uint64_t const middle = low + (high - low) / 2;
     (try_support(static_cast<std::uint32_t>(middle)) ? high : low) = middle;

@@ -1,5 +1,5 @@
 #pragma once
-// Slow and obviously right; for tests.
+// Reference implementation for tests: slow and simple.
 
 #include "rules/mining/miner.hpp"
 
@@ -19,7 +19,7 @@ inline std::uint32_t support_of(std::vector<itemset> const& transactions, itemse
       [&](itemset const& t) { return std::includes(t.begin(), t.end(), x.begin(), x.end()); }));
 }
 
-/// The frequent itemsets of `items` items, of the kind and the sizes wanted.
+/// Returns the frequent itemsets of `items` items, of the requested kind and sizes.
 inline itemset_supports mine(std::vector<itemset> const& transactions, std::uint32_t items,
                              mining_options const& options) {
   std::uint32_t const least = std::max<std::uint32_t>(options.min_support, 1);

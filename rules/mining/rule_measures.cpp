@@ -14,7 +14,8 @@ double as_double(std::uint64_t x) {
   return static_cast<double>(x);
 }
 
-/// n P(XY) - P(X) P(Y) n, times n: exact, so that independence is 0 and nothing else is.
+/// Returns n P(XY) - P(X) P(Y) n, times n, exactly, so that the result is 0 if and only if X and Y
+/// are independent.
 double surplus(rule_counts const& c) {
   return static_cast<double>(wide{c.transactions} * c.both - wide{c.antecedent} * c.consequent);
 }

@@ -15,14 +15,14 @@ namespace {
 using mining::consequents;
 using mining::subset;
 
-/// C(n, k) for n <= 63 as doubles.
+/// Returns C(n, k) for n <= 63 as a double.
 double choose(unsigned n, unsigned k) {
   double ways = 1;
   for (unsigned i = 1; i <= k; ++i) ways = ways * (n - k + i) / i;
   return ways;
 }
 
-/// How many consequents of an itemset have each number of its free items, one after the other.
+/// Returns the numbers of consequents of an itemset by their number of free items.
 std::array<double, 64> ways_of(consequents const& of) {
   std::array<double, 64> ways{};
   auto const must = static_cast<unsigned>(std::popcount(of.must));
@@ -32,7 +32,7 @@ std::array<double, 64> ways_of(consequents const& of) {
   return ways;
 }
 
-/// `count` items of a set, each choice as likely as any other.
+/// Returns `count` random items of a set, uniformly distributed.
 subset drawn(random_engine& engine, subset from, unsigned count) {
   subset chosen = 0;
   for (auto left = static_cast<unsigned>(std::popcount(from)); count > 0; --left) {
@@ -50,7 +50,8 @@ subset drawn(random_engine& engine, subset from, unsigned count) {
 
 double estimated_rules(context const& ctx, itemset_table const& found,
                        association_options const& options, std::uint32_t draws) {
-  std::vector<double> before{0};  // of each itemset, the consequents of those before it
+  // For each itemset, the number of consequents of preceding itemsets.
+  std::vector<double> before{0};
   before.reserve(found.size() + 1);
   for (std::size_t k = 0; k < found.size(); ++k) {
     auto const of = mining::consequents_of(found[k], options);
@@ -68,7 +69,7 @@ double estimated_rules(context const& ctx, itemset_table const& found,
     auto const above = std::upper_bound(before.begin() + 1, before.end() - 1, at);
     auto const k = static_cast<std::size_t>(above - before.begin()) - 1;
     auto const of = mining::consequents_of(found[k], options);
-    if (!of) continue;  // an end that rounding reached
+    if (!of) continue;  // reached only by rounding
     at -= before[k];
     std::array<double, 64> const ways = ways_of(*of);
     unsigned count = 0;

@@ -12,7 +12,7 @@ namespace rulerank::inline v0::rules {
 namespace {
 
 __extension__ using wide_number = unsigned __int128;
-constexpr int most_decimals = 36;  // so that 100 x 10^decimals is a `wide_number`
+constexpr int most_decimals = 36;  // so that 100 × 10^decimals fits a `wide_number`
 constexpr int most_exponent = 1000;
 
 bool read_digits(std::string_view text, std::uint64_t& value) {
@@ -20,14 +20,14 @@ bool read_digits(std::string_view text, std::uint64_t& value) {
   return status == std::errc{} && end == text.data() + text.size();
 }
 
-/// A share as people write it: mantissa x 10^exponent.
+/// A share in decimal notation: mantissa × 10^exponent.
 struct written_share {
   std::string digits;  // of the mantissa
-  int decimals = 0;    // of these, behind the point
+  int decimals = 0;    // digits after the decimal point
   int exponent = 0;
 };
 
-/// Reads 0.1, .1, 1e-1 and 10%; empty: it is none of them.
+/// Reads 0.1, .1, 1e-1 and 10%; empty if it is none of them.
 std::optional<written_share> read_share(std::string_view text) {
   written_share share;
   if (text.ends_with('%')) {
@@ -96,7 +96,8 @@ support_bound support_bound_from(std::string_view text) {
 }
 
 double share_from(std::string_view text) {
-  // Any number of digits; a percentage is a share with another exponent, so it is rounded once.
+  // Any number of digits. A percentage is read as a share with another exponent, so it is rounded
+  // only once.
   double value = 0;
   if (auto const share = read_share(text)) {
     std::string const number =

@@ -1,13 +1,15 @@
-// The project's own miner, depth first over items by rising support (Zaki 2000, Eclat). What may
-// extend a prefix is a node, in one of two layouts: a bit row an item over the prefix's
-// transactions, whose pairs are counted by AND and popcount, or the transactions as lists of items,
-// whose pairs are counted by a pass over them (Uno et al. 2004, LCM's occurrence deliver). A node
-// takes the cheaper one; bit rows are packed to the transactions that are left when these are few.
-// Items that all transactions of a prefix hold are never branched on (perfect extensions).
+// The project's own miner, depth first over items by ascending support (Zaki 2000, Eclat). A node
+// has the items that may extend a prefix, in one of two layouts: one bit row per item over the
+// prefix's transactions, whose pairs are counted by AND and popcount, or the transactions as lists
+// of items, whose pairs are counted by a pass over them (Uno et al. 2004, LCM's occurrence
+// deliver). A node uses the cheaper layout; bit rows are packed to the remaining transactions if
+// these are few. Items that all transactions of a prefix contain are never branched on (perfect
+// extensions).
 //
-// Closed and maximal sets need no table of those found before: the items that were branched on
-// earlier stay in the node, left behind. A set that one of them could join at the same support is
-// not closed, nor is any below it; one that it could join and stay frequent is not maximal.
+// Closed and maximal sets need no table of previous sets: items that were branched on earlier stay
+// in the node as processed items (`left_behind`). If one of them can extend a set with the same
+// support, neither this set nor any set below it is closed; if it can extend the set to a frequent
+// one, the set is not maximal.
 #include "bitmaps/bit_matrix.hpp"
 #include "bitmaps/row_kernels.hpp"
 #include "core/aligned.hpp"
@@ -24,33 +26,33 @@ namespace rulerank::inline v0::rules::mining {
 namespace {
 
 using bitmaps::word;
-using code = std::uint32_t;  // an item's place in its node
+using code = std::uint32_t;  // index of an item in its node
 
-/// What may extend a prefix, all of it frequent with the prefix.
+/// The items that may extend a prefix; each is frequent with the prefix.
 struct candidates {
   std::vector<item> items;
   std::vector<std::uint32_t> supports;  // with the prefix
-  std::size_t left_behind = 0;          // the first ones: branched on before
+  std::size_t left_behind = 0;          // number of leading items that were branched on before
 
   std::size_t size() const noexcept { return items.size(); }
 };
 
 struct bit_node : candidates {
-  std::vector<word const*> rows;  // each of `words` words
+  std::vector<word const*> rows;  // `words` words each
   std::size_t words = 0;
   aligned_vector<word> storage;
 };
 
 struct list_node : candidates {
-  std::vector<code> codes;           // of each transaction, largest first, then end_of_row
-  std::vector<std::size_t> begin;    // of each code, its transactions in `holders`:
-  std::vector<std::size_t> holders;  // where in `codes` they begin
-  std::size_t longest = 0;           // codes that a transaction has at most
+  std::vector<code> codes;           // of each transaction, descending, then end_of_row
+  std::vector<std::size_t> begin;    // [codes] the code's transactions in `holders`:
+  std::vector<std::size_t> holders;  // where they begin in `codes`
+  std::size_t longest = 0;           // most codes of a transaction
 };
 constexpr code end_of_row = ~code{0};
-constexpr std::size_t ahead = 8;  // transactions that are asked for before their turn
+constexpr std::size_t ahead = 8;  // transactions to prefetch
 
-/// Cycles, roughly, to count all pairs.
+/// Estimates the cycles to count all pairs.
 double cost_of_bits(std::size_t branches, std::size_t size, std::size_t transactions) {
   double const pairs = static_cast<double>(branches) * static_cast<double>(size) / 2;
   std::size_t const vectors = bitmaps::padded_words(transactions) / bitmaps::row_words_multiple;
@@ -61,7 +63,7 @@ double cost_of_lists(std::uint64_t entries, std::size_t transactions) {
   return 10 * e + 1.5 * e * e / static_cast<double>(std::max<std::size_t>(transactions, 1));
 }
 
-/// How many subsets of at most `most` members n items have.
+/// Returns the number of subsets of n items with at most `most` members.
 double unions(std::size_t n, std::size_t most) {
   double sum = 1;
   double ways = 1;
@@ -72,26 +74,26 @@ double unions(std::size_t n, std::size_t most) {
   return sum;
 }
 
-/// Some of the branches of a node, by number.
+/// A range of the branches of a node.
 struct slice {
   code begin = 0;
   code end = ~code{0};
 };
 
-/// Searches below the branches of a root node; one a thread.
+/// Searches below the branches of a root node; one object per thread.
 class alignas(apart) search {
  public:
   search(context const& ctx, mining_options const& options) : ctx_(ctx), options_(options) {}
 
-  /// Appends what branch i of a node with prefix size `depth` leads to, of the branches below it
-  /// those of the slice; the branch's own set is in the slice that has the first.
+  /// Appends the results of branch i of a node with prefix size `depth`, limited to the branches
+  /// below it in the slice; the branch's own set belongs to the slice that contains the first.
   template <class Node>
   void branch(Node const& from, code i, std::uint32_t depth, slice which, itemset_list& out) {
     out_ = &out;
     visit(from, i, depth, which);
   }
-  /// Appends the sets of `full`, the items of all transactions; in sets of all kinds they join
-  /// those below as well. Before the first branch.
+  /// Appends the sets of `full`, the items of all transactions; for sets of all kinds, they also
+  /// extend all sets below. To be called before the first branch.
   void start(std::vector<item> const& full, std::uint32_t transactions, bool extensible,
              itemset_list& out) {
     out_ = &out;
@@ -104,12 +106,13 @@ class alignas(apart) search {
     if (all()) full_ = full;
   }
 
-  /// Of all kinds: the itemsets below a node with prefix size `depth`, as a random walk that takes
-  /// one branch of each node meets them, over the probability of the branch.
+  /// For all kinds: estimates the number of itemsets below a node with prefix size `depth`, by a
+  /// random walk that takes one branch per node and divides by its probability.
   template <class Node>
   double walk(Node const& from, std::uint32_t depth, random_engine& engine) {
     if (from.size() == 0 || depth >= options_.max_size) return 0;
-    // A branch is as likely as the items that may follow it, and it, are many.
+    // The probability of a branch is proportional to the number of items that may follow it, plus
+    // one.
     std::uint64_t const n = from.size();
     std::uint64_t const pairs = n * (n + 1) / 2;
     std::uint64_t draw = uniform_below(engine, pairs);
@@ -133,9 +136,10 @@ class alignas(apart) search {
   }
 
  private:
-  /// What a branch leaves to go on with.
+  /// The data of a branch for the search below it.
   struct frame {
-    std::vector<code> kept;  // of the node above: left behind, then to branch on by rising support
+    // Codes of the node above: processed items, then items to branch on by ascending support.
+    std::vector<code> kept;
     std::size_t left_behind = 0;
     std::vector<std::uint32_t> counts;
     std::vector<word const*> rows;
@@ -152,7 +156,7 @@ class alignas(apart) search {
     return frames_[level];
   }
 
-  // -- Counting: counts of every candidate together with i; those below `first` are not wanted.
+  // -- Counting: counts of every candidate together with i; counts below `first` are not computed.
 
   static void count(bit_node const& n, code i, std::size_t first, std::uint32_t* counts) {
     bitmaps::and_counts(n.rows[i], n.rows.data() + first, n.size() - first, n.words,
@@ -189,8 +193,9 @@ class alignas(apart) search {
     full_.resize(mark);
   }
 
-  /// Splits what may join into what must (behind full_) and what may (kept). False: an item left
-  /// behind joins every set below, none of which is closed.
+  /// Divides the possible extensions into mandatory ones (appended to full_) and optional ones
+  /// (kept). Returns false if a processed item extends every set below, so that none of them is
+  /// closed.
   bool choose(candidates const& from, code i, frame& f) {
     std::uint32_t const support = from.supports[i];
     f.kept.clear();
@@ -229,7 +234,7 @@ class alignas(apart) search {
     list_chain(chain_, depth, listed(!f.kept.empty()) ? support : 0);
   }
 
-  /// What is below the set of branch i, which has `size` items as a prefix.
+  /// Searches below the set of branch i, which has `size` items as a prefix.
   template <class Node>
   void go_on(Node const& from, code i, std::uint32_t size, slice which, frame& f) {
     auto const branches = static_cast<code>(f.kept.size() - f.left_behind);
@@ -275,7 +280,7 @@ class alignas(apart) search {
     out_->push(items.back(), size, listed_support(size, support));
   }
 
-  // -- The node below a branch; says whether it has bit rows.
+  // -- The node below a branch; returns whether it has bit rows.
 
   static void name_children(candidates const& from, frame const& f, candidates& child) {
     child.items.clear();
@@ -321,12 +326,12 @@ class alignas(apart) search {
     for (std::size_t c = 0; c < n.size(); ++c) n.rows[c] = n.storage.data() + c * n.words;
   }
 
-  /// What holder h of branch i has of the child, as codes of the child.
+  /// Returns the items of holder h of branch i that the child keeps, as codes of the child.
   std::span<code const> kept_of(list_node const& from, code i, std::size_t h) {
     code const last = all() ? i : end_of_row;
     std::size_t n = 0;
     for (code const* c = from.codes.data() + from.holders[h]; *c != last; ++c) {
-      code const place = place_[*c];  // without a branch: most are not kept, at random
+      code const place = place_[*c];  // branchless: most items are dropped, unpredictably
       row_[n] = place - 1;
       n += place != 0;
     }
@@ -369,7 +374,7 @@ class alignas(apart) search {
     list_holders(child);
   }
 
-  /// Fills `begin` and `holders` from `codes`.
+  /// Computes `begin` and `holders` from `codes`.
   void list_holders(list_node& n) {
     n.begin.assign(n.size() + 1, 0);
     for (code const c : n.codes)
@@ -392,10 +397,10 @@ class alignas(apart) search {
   itemset_list* out_ = nullptr;
   std::deque<frame> frames_;
   std::uint32_t level_ = 0;
-  std::vector<item> full_;   // kind all: perfect extensions of the sets on the way here
+  std::vector<item> full_;   // kind all: perfect extensions of the current sets
   std::vector<item> chain_;  // other kinds: a branch's item and perfect extensions
-  std::vector<code> place_;  // of a node's codes in the child that is made, plus 1
-  std::vector<code> row_;    // kept_of's
+  std::vector<code> place_;  // [codes of a node] code in the child, plus 1
+  std::vector<code> row_;    // used by kept_of
   std::vector<std::size_t> next_;
   std::uint64_t visits_ = 0;
 };
@@ -405,7 +410,7 @@ struct root {
   bool bits = false;
   bit_node rows;
   list_node lists;
-  std::vector<item> full;  // items of every transaction
+  std::vector<item> full;  // items of all transactions
   std::size_t size() const { return bits ? rows.size() : lists.size(); }
 };
 
@@ -420,7 +425,7 @@ void fill_rows(transaction_view const& data, std::vector<code> const& code_of, b
                                                                           << t % bitmaps::word_bits;
 }
 
-/// Codes come to the transactions in falling order: the last code's holders first.
+/// Codes are added to the transactions in descending order: the last code's holders first.
 void fill_lists(transaction_view const& data, std::vector<code> const& code_of, list_node& n) {
   std::vector<std::size_t> row(data.size() + 1, 0);
   n.begin.assign(n.size() + 1, 0);
@@ -485,8 +490,8 @@ root make_root(transaction_view const& data, mining_options const& options) {
   return made;
 }
 
-/// How the branches below a branch of the root are shared out: the first have most below them. A
-/// branch of lists costs too much to be made more than once.
+/// Returns how the branches below a branch of the root are divided: the first ones have most sets
+/// below them. A branch of lists costs too much to build it more than once.
 std::vector<slice> slices_for(root const& from, int workers) {
   if (workers == 1 || !from.bits) return {{}};
   return {{0, 1}, {1, 2}, {2, 4}, {4, 8}, {8, 16}, {16, slice{}.end}};
@@ -498,7 +503,7 @@ struct root_part {
   slice which;
 };
 
-/// What is below the root, part by part.
+/// The search below the root, in parts.
 class parts_of_root {
  public:
   parts_of_root(context const& ctx, mining_options const& options, root const& from)
@@ -515,10 +520,10 @@ class parts_of_root {
 
   std::size_t size() const { return parts_.size(); }
 
-  /// Appends what some parts lead to.
+  /// Appends the results of some parts.
   void search_all(std::size_t begin, std::size_t end, std::shared_ptr<memory_budget> const& budget,
                   itemset_list& found) {
-    // The items of all transactions are the prefix of closed and maximal sets.
+    // The items of all transactions are a prefix of closed and maximal sets.
     std::uint32_t const depth =
         options_.kind == itemset_kind::all ? 0 : static_cast<std::uint32_t>(from_.full.size());
     std::vector<itemset_list> lists(end - begin);
@@ -526,7 +531,7 @@ class parts_of_root {
       search& s = searches_[static_cast<std::size_t>(thread)];
       for (std::size_t p = first; p < last; ++p) {
         root_part const& part = parts_[begin + p];
-        itemset_list list(budget);  // here, where no other thread's is near
+        itemset_list list(budget);  // declared here, so that no memory of other threads is near
         if (from_.bits)
           s.branch(from_.rows, part.branch, depth, part.which, list);
         else
@@ -545,11 +550,12 @@ class parts_of_root {
   std::vector<root_part> parts_;
 };
 
-/// Runs of parts for each process: the first ones, which are dealt first, have most below them.
+/// Ranges of parts per process. The first ranges, which are assigned first, have most sets below
+/// them.
 constexpr std::size_t runs_a_process = 32;
 
-/// As parts_of_root::search_all of all parts, which are dealt to the processes. That there is more
-/// than memory for it is a result too: all processes refuse alike.
+/// Does parts_of_root::search_all for all parts, divided among the processes. Exceeding the memory
+/// is also a result, so that all processes throw the same error.
 void share_out(context const& ctx, parts_of_root& parts, mining_options const& options,
                itemset_list& found) {
   constexpr char whole = '+', too_much = '-';

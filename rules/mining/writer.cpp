@@ -18,12 +18,12 @@ constexpr named_values<mining_format, 3> formats{{{"borgelt", mining_format::bor
                                                   {"spmf", mining_format::spmf},
                                                   {"json", mining_format::json}}};
 
-/// A name as a JSON string; bytes that are not UTF-8 become U+FFFD.
+/// Returns a name as a JSON string; bytes that are not UTF-8 become U+FFFD.
 std::string json_name(std::string const& name) {
   return json_line_of(nlohmann::json(name));
 }
 
-/// As Borgelt's programs do: six significant digits.
+/// Formats with six significant digits, as Borgelt's programs.
 std::string percent_of(std::uint64_t part, std::uint64_t whole) {
   return fmt::format("{:.6g}", 100.0 * static_cast<double>(part) / static_cast<double>(whole));
 }

@@ -102,14 +102,17 @@ TEST_F(appearance_files, are_read) {
 
 TEST_F(appearance_files, faults) {
   input_and_message const rows[] = {
-      {"\n", ":1:1: found nothing, expected a line that says where items may stand"},
+      {"\n",
+       ":1:1: found an empty file, expected a line with antecedent, consequent, both or neither"},
       {"anywhere\n", ":1:1: found \"anywhere\", expected antecedent, consequent, both or neither"},
       {"a both\n",
-       ":1:1: found item \"a\", expected a line that says where all other items may stand"},
+       ":1:1: found item \"a\", expected first a line for all other items: antecedent, consequent, "
+       "both or neither"},
       {"both\n  milk in\n",
-       ":2:3: found \"milk\", expected an item of the transactions and where it may stand"},
+       ":2:3: found \"milk\", expected an item of the transactions and antecedent, consequent, "
+       "both or neither"},
       {"both\na in\na out\n",
-       ":3:1: found item \"a\" again, expected each once (line 2 has it already)"},
+       ":3:1: found item \"a\" again (first on line 2), expected each item once"},
       {"both\na sideways\n",
        ":2:3: found \"sideways\", expected antecedent, consequent, both or neither"},
   };

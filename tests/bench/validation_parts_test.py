@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """validation_parts_test.py PROGRAM: what bench/member_evidence.py and bench/sampler_variants.py compute, by hand and
-against slow references, and whole runs on drawn data, stopped and gone on with."""
+against slow references, and whole runs on synthetic data, interrupted and continued."""
 
 import contextlib
 import io
+import itertools
 import pathlib
 import random
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -38,53 +40,60 @@ class Drawn(unittest.TestCase):
                         "1", "--out-dir", cls.folder / "letor" / "drawn", "--quiet"], check=True)
         (cls.folder / "letor" / "drawn" / "Fold1" / "test.txt").unlink()
 
-    def fold(self):
+    def fold(self, seed=1):
         scratch = tempfile.TemporaryDirectory()
         self.addCleanup(scratch.cleanup)
-        return validation_parts.Fold(PROGRAM, self.folder / "letor", "drawn", 1, scratch.name)
+        return validation_parts.Fold(PROGRAM, self.folder / "letor", "drawn", 1, seed, scratch.name)
 
     def run_script(self, name, out, *more):
         subprocess.run([sys.executable, BENCH / f"{name}.py", PROGRAM, self.folder / "letor", self.folder / out,
-                        "--folds", "1", "--draws", "1", *more], check=True, capture_output=True)
+                        "--folds", "1", "--seeds", "1", *more], check=True, capture_output=True)
 
 
 class Samples(Drawn):
-    def test_what_is_drawn(self):
+    def test_a_seed_shuffles_within_queries(self):
+        files = [self.folder / "letor" / "drawn" / "Fold1" / "train.txt", self.fold(1).train, self.fold(2).train, self.fold(2).train]
+        texts = [path.read_text().splitlines() for path in files]
+        self.assertNotEqual(texts[0], texts[1])
+        self.assertNotEqual(texts[1], texts[2])
+        self.assertEqual(texts[2], texts[3])
+        self.assertEqual(sorted(texts[0]), sorted(texts[1]))
+        self.assertEqual(*([line.split()[1] for line in of] for of in texts[:2]))
+
+    def test_random_samples(self):
         fold = self.fold()
-        found = list(validation_parts.samples(fold, ["5%", "20%"], 0, member_evidence.orders))
-        self.assertEqual([of[:3] for of in found], [("5%", "random", "0"), ("5%", "queries", "0"),
-                                                    ("20%", "random", "0"), ("20%", "queries", "0")])
-        few, queries, many, more_queries = (set(of[3]) for of in found)
+        found = {of[:2]: set(of[2]) for of in validation_parts.samples(fold, ["5%", "20%"], member_evidence.orders)}
+        self.assertEqual(list(found), [(budget, way) for budget in ("5%", "20%") for way in member_evidence.WAYS])
         count = len(fold.lines)
-        self.assertEqual([len(few), len(many)], [round(count * 0.05), round(count * 0.2)])
-        self.assertLess(few, many)
-        self.assertLess(queries, more_queries)
-        whole = [q for q, of in enumerate(fold.queries) if set(of) <= more_queries]
-        touched = {fold.query[d] for d in more_queries}
+        for way in member_evidence.WAYS:
+            few, many = found["5%", way], found["20%", way]
+            self.assertEqual([len(few), len(many)], [round(count * 0.05), round(count * 0.2)])
+            self.assertLess(few, many)
+        queries = found["20%", "queries"]
+        whole = [q for q, of in enumerate(fold.queries) if set(of) <= queries]
+        touched = {fold.query[d] for d in queries}
         self.assertLessEqual(len(touched) - len(whole), 1)  # the last query, in part
-        self.assertNotEqual(fold.random_order(0), fold.random_order(1))
+        self.assertNotEqual(fold.random_order(), self.fold(2).random_order())
 
-    def test_what_is_not_drawn(self):
+    def test_chosen_documents_and_all(self):
         fold = self.fold()
-        (_, way, _, chosen), (_, all_of, _, everything) = validation_parts.samples(
-            fold, ["2%", "100%"], None, member_evidence.orders)
-        self.assertEqual([way, all_of], ["chosen", "all"])
-        self.assertEqual(list(everything), list(range(len(fold.lines))))
+        samples = {budget: sample for budget, way, sample in validation_parts.samples(fold, ["2%", "100%"], member_evidence.orders)
+                   if way in ("chosen", "all")}
+        self.assertEqual(list(samples["100%"]), list(range(len(fold.lines))))
         cut = self.folder / "first.txt"
-        size = 2 + next(i for i, of in enumerate(fold.selections) if len(of) >= len(chosen))
-        fold.run("reduce", "--train", fold.train, "--rule-size", size, "--max-documents", len(chosen), "--out", cut,
-                 "--device", "cpu")
-        self.assertEqual(cut.read_bytes(), b"".join(fold.lines[d] for d in chosen))
+        fold.run("reduce", "--train", fold.train, "--rule-size", 2, "--max-documents", len(samples["2%"]), "--ties", "seeded",
+                 "--out", cut, "--device", "cpu")
+        self.assertEqual(cut.read_bytes(), b"".join(fold.lines[d] for d in samples["2%"]))
 
+    def test_first_of_a_longer_choice_is_the_shorter_choice(self):
+        self.assertEqual(self.fold().sampler_order(10_000)[:25], self.fold().sampler_order(25))
 
-    def test_variants_have_equal_labels_where_the_sampler_ends(self):
+    def test_each_way_orders_all_documents(self):
         fold = self.fold()
-        count = round(len(fold.lines) * 0.95)
-        found = {**sampler_variants.orders(fold, count, None), **sampler_variants.orders(fold, count, 0)}
-        self.assertEqual(list(found), list(sampler_variants.WAYS))
-        self.assertLess(len(fold.selections[-1]), count)
+        found = sampler_variants.orders(fold, 20)
+        self.assertEqual(tuple(found), sampler_variants.WAYS)
         for way, of in found.items():
-            self.assertEqual(len(set(of)), len(fold.selections[-1]), way)
+            self.assertEqual(sorted(of), list(range(len(fold.lines))), way)
 
 
 class Kept(unittest.TestCase):
@@ -247,8 +256,7 @@ class Orders(unittest.TestCase):
         self.assertEqual(sampler_variants.capped(self.order, self.query, 1), [4, 0, 7, 1, 5, 2, 6, 3])
         self.assertEqual(sampler_variants.round_robin(self.order, self.query), [4, 0, 7, 1, 5, 2, 6, 3])
         # Mean places of the first three: 1, 2, 5; 0, 3, 6; 4, and twice 8 for what is not there.
-        self.assertEqual(sampler_variants.whole(self.order, self.query, [[0, 1, 2, 3], [4, 5, 6], [9, 8, 7]]),
-                         [0, 1, 2, 3, 4, 5, 6, 7, 9, 8])
+        self.assertEqual(sampler_variants.whole(self.order, self.query), [0, 1, 2, 3, 4, 5, 6, 7])
 
     def test_no_label_is_read_before_it_is_chosen(self):
         draw = random.Random(1)
@@ -283,18 +291,33 @@ class WholeRuns(Drawn):
 
     def test_variants(self):
         self.run_script("sampler_variants", "variants", "--budgets", "5%")
-        rows = (self.folder / "variants" / "variants.tsv").read_text().splitlines()[1:]
-        learners = {row.split("\t")[5] for row in rows}
-        self.assertLessEqual({"rules", "linear"}, learners)
+        rows = [row.split("\t") for row in (self.folder / "variants" / "variants.tsv").read_text().splitlines()[1:]]
+        learners = {row[5] for row in rows}
+        self.assertLessEqual(set(sampler_variants.MEMBERS), learners)
+        self.assertEqual({(row[3], row[5]) for row in rows}, set(itertools.product(sampler_variants.WAYS, learners)))
         self.assertEqual(len(rows), len(sampler_variants.WAYS) * len(learners))
-        self.assertEqual(len({row.split("\t")[6] for row in rows}), 1)  # equal labels
-        self.assertIn("above both everywhere", (self.folder / "variants" / "tables.md").read_text())
+        self.assertEqual(len({row[6] for row in rows}), 1)  # equal labels
+        tables = (self.folder / "variants" / "tables.md").read_text()
+        base = statistics.fmean(float(row[7]) for row in rows if row[3] == "ssarp" and row[5] == "card")
+        self.assertIn(f"| ssarp | {validation_parts.bare(base)} |", tables)
 
-    def test_learner_that_is_not_there_is_named(self):
+    def test_missing_rows_are_named(self):
+        self.run_script("sampler_variants", "short", "--budgets", "5%")
+        with self.assertRaises(subprocess.CalledProcessError) as failed:
+            self.run_script("sampler_variants", "short", "--budgets", "5%", "--seeds", "2", "--tables-only")
+        self.assertIn(b"found no row of drawn, 1, 5%, ssarp, 2, card", failed.exception.stderr)
+
+    def test_missing_learner_is_named(self):
         told = io.StringIO()
         with unittest.mock.patch("importlib.util.find_spec", return_value=None), contextlib.redirect_stderr(told):
-            self.assertEqual(sampler_variants.Learners().names, ["rules", "linear"])
-        self.assertIn("lightgbm is skipped", told.getvalue())
+            self.assertEqual(sampler_variants.Learners().names, list(sampler_variants.MEMBERS))
+        self.assertIn("trees are skipped", told.getvalue())
+
+
+class Verdicts(unittest.TestCase):
+    def test_holm(self):
+        self.assertEqual(sampler_variants.holm({"a": 0.04, "b": 0.01, "c": 0.03, "d": 0.5}),
+                         {"b": 0.04, "c": 0.09, "a": 0.09, "d": 0.5})
 
 
 if __name__ == "__main__":

@@ -22,9 +22,10 @@ class Help(harness.CommandLine):
         self.assertIn("reduce", verbs)
         for verb in verbs:
             with self.subTest(verb):
-                text = self.expect(0, *verb.split(), "--help").stdout.decode()
-                self.assertRegex(text, rf"Example:\n +rulerank {verb}\b")
-                self.assertRegex(text, r"--device auto\|cpu\|cuda\|\S+=auto\n")
+                for option in ("--help", "--help-all"):
+                    text = self.expect(0, *verb.split(), option).stdout.decode()
+                    self.assertRegex(text, rf"Example:\n +rulerank {verb}\b")
+                self.assertRegex(text, r"--device auto\|cpu\|cuda\|cuda:0,1,...\n[^-]* \(default: +auto\)")
 
     def test_version(self):
         text = self.expect(0, "--version").stdout.decode()
@@ -42,7 +43,7 @@ class Usage(harness.CommandLine):
 
     def test_wrong_lines(self):
         for words, message in (
-                (["search"], "found nothing behind search, expected text"),
+                (["search"], "found nothing after search, expected text"),
                 (["fly"], "found 'fly', expected a verb"),
                 (["engines", "--fly"], "found '--fly', expected an option of engines"),
                 (["engines", "extra"], "found 'extra', expected an option of engines"),
@@ -56,7 +57,7 @@ class Usage(harness.CommandLine):
                 (["sample", "--documents", "9", "--features", "-1", "--out-dir", "d"], "-1"),
                 (["split", "--in", "x", "--folds", "-1", "--out-dir", "d"], "-1"),
                 (["devices", "--device", "tpu"], "--device: found 'tpu', expected auto, cpu"),
-                (["devices", "--device", "cuda:x"], "found 'x', expected a device number"),
+                (["devices", "--device", "cuda:x"], "found 'x', expected the number of a device"),
                 (["devices", "--device", "cuda:0,0"], "device 0 twice"),
                 (["reduce"], "--train"),
                 (["reduce", "--train", "x"], "--out"),
@@ -84,7 +85,7 @@ class Usage(harness.CommandLine):
                       [*rank, "--out", a], [*rank, "--out", "s", "--run", "a.txt"],
                       ["evaluate", "--test", a, "--feature", "1", "--out", "a.txt"]):
             with self.subTest(words=words):
-                self.expect(2, *words, message="is an input too, expected another file")
+                self.expect(2, *words, message="is also an input, expected a different file")
                 self.assertEqual(a.read_bytes(), text)
 
     def test_two_inputs_are_not_one_stream(self):
@@ -116,7 +117,7 @@ class Usage(harness.CommandLine):
                             message=f"{one} and {other} cannot both be standard input")
         for words, option in ((["evaluate", "--test", a, "--scores", "a=-", "b=-"], "--scores"),
                               (["evaluate", "--qrels", a, "--run", "a=-", "b=-"], "--run")):
-            self.expect(2, *words, message=f"{option} is standard input twice")
+            self.expect(2, *words, message=f"{option}: found standard input twice")
         self.expect(2, "rank", "--train", "/dev/stdin", "--test", "-", "--out", "out", input=text,
                     message="--train and --test cannot both be")
         self.expect(0, *rank, input=text)
@@ -176,13 +177,13 @@ class Usage(harness.CommandLine):
                 with self.subTest(verb=verb, option=option):
                     words = {**needed, option: ""}
                     self.expect(2, *verb.split(), *(word for pair in words.items() for word in pair),
-                                message=f"{option}: the path is empty")
+                                message=f"{option}: found an empty path")
         for words, message in (
-                (["evaluate", *test, "--scores", "new="], "--scores new=: a path is empty"),
-                (["evaluate", *test, a, "--scores", "s,"], "--scores s,: a path is empty"),
-                (["evaluate", "--qrels", a, "--run", "new="], "--run new=: a path is empty"),
+                (["evaluate", *test, "--scores", "new="], "--scores new=: found an empty path"),
+                (["evaluate", *test, a, "--scores", "s,"], "--scores s,: found an empty path"),
+                (["evaluate", "--qrels", a, "--run", "new="], "--run new=: found an empty path"),
                 (["reduce", *train, "--out", "o", "--feature-order", "file:"],
-                 "--feature-order: the path is empty")):
+                 "--feature-order: found an empty path")):
             self.expect(2, *words, message=message)
         self.assertEqual(os.listdir(self.folder), ["a.txt"])
 
@@ -190,7 +191,7 @@ class Usage(harness.CommandLine):
         a = self.file("a.txt", b"1 qid:1 1:1\n0 qid:1 1:2\n")
         self.file("s", b"2\n1\n")
         for option in ("--ascending", "--descending"):
-            self.expect(2, "evaluate", "--test", a, "--scores", "s", option, message="go with --feature")
+            self.expect(2, "evaluate", "--test", a, "--scores", "s", option, message="need --feature")
             self.expect(0, "evaluate", "--test", a, "--feature", "1", option)
 
     def test_options_of_a_comparison_need_one(self):
@@ -243,9 +244,9 @@ class Usage(harness.CommandLine):
                 "--device", "cpu", "--threads", "1", "--method", "width", "--bins", "2"]
         done = self.expect(2, *line, "--rule-size", "8", **limited,
                            message="rule size 8 with 40 features in a partition: ")
-        self.assertRegex(done.stderr.decode(), r"rule size \d+ with \d+ features in a partition: its "
-                                               r"itemsets need \d\.\d+ GB more, (which could|"
-                                               r"expected no more than the 0\.\d+ GB)")
+        self.assertRegex(done.stderr.decode(), r"rule size \d+ with \d+ features in a partition: the "
+                                               r"itemsets need \d\.\d+ GB more, (but the system|"
+                                               r"but 0\.\d+ GB are free)")
 
     def test_missing_files(self):
         self.expect(3, "reduce", "--train", "absent.txt", "--out", "r.txt",
@@ -255,7 +256,7 @@ class Usage(harness.CommandLine):
         a = self.file("a.txt", b"1 qid:1 1:1\n0 qid:1 1:2\n")
         for words in (["reduce", "--train", a, "--discretizer", self.folder],
                       ["rank", "--test", a, "--model", self.folder]):
-            self.expect(3, *words, "--out", "r.txt", message=f"{self.folder}: a folder, expected a ")
+            self.expect(3, *words, "--out", "r.txt", message=f"{self.folder}: found a folder, expected a ")
 
     def test_a_message_is_bounded(self):
         a = self.file("a.txt", b"1 qid:1 1:1\n0 qid:1 1:2\n")
@@ -382,7 +383,7 @@ class Devices(harness.CommandLine):
         if self.told("devices", "--json")["cuda"]:
             self.skipTest("there is a CUDA device")
         for device in ("cuda", "cuda:0", "cuda:0,1"):
-            self.expect(4, "devices", "--device", device, message=f"--device {device}: no CUDA")
+            self.expect(4, "devices", "--device", device, message=f"--device {device}: found no CUDA")
 
     def test_a_device_that_is_not_there(self):
         self.expect(4, "devices", "--device", "cuda:4095", message="--device cuda:4095")
@@ -391,11 +392,11 @@ class Devices(harness.CommandLine):
         train = self.file("train.txt", b"1 qid:1 1:1\n0 qid:1 1:2\n")
         line = ["reduce", "--train", train, "--out", self.folder / "r.txt"]
         listed = self.told("devices", "--json")["cuda"]
-        took = b"rulerank: --device auto took cpu: CUDA would take longer to start"
+        took = b"rulerank: --device auto selected the CPU: starting CUDA would take longer"
         self.assertEqual(took in self.expect(0, *line).stderr, bool(listed))
         engines = self.told("engines", "--json")
         if listed and any(e["engine"] == "prss" for e in engines):
-            self.expect(0, *line, "--engine", "prss", message="rulerank: --device auto took cuda:0")
+            self.expect(0, *line, "--engine", "prss", message="rulerank: --device auto selected cuda:0")
         # An engine that runs on the CPU alone, and no engine, choose nothing.
         for words in (["mine", "--train", train, "--min-support", "1"],
                       ["split", "--in", train, "--folds", "3", "--out-dir", "d"]):
@@ -420,7 +421,7 @@ class Outputs(harness.CommandLine):
                      ["rank", "--train", train, "--test", train, "--out", "s", "--run", "-"],
                      ["rank", "--train", train, "--test", train, "--out", "s", "--json"],
                      ["evaluate", "--test", train, "--scores", scores], discretize,
-                     ["search", "--help"], *([*verb.split(), "--help"] for verb in self.verbs())):
+                     ["search", "--help"], ["--help-all"], *([*verb.split(), "--help"] for verb in self.verbs())):
             with self.subTest(line), open("/dev/full", "wb") as full:
                 self.expect(1, *line, stdout=full,
                             message="standard output: cannot be written: No space left on device")
@@ -552,7 +553,7 @@ class Outputs(harness.CommandLine):
                     json.loads(one)
         for line, what in (("mine --transactions b.txt --min-support 1 --format spmf", "itemsets and rules in this --format"), ("judgments r.run --to qrels", "these judgments"),
                            ("report result", "pages and texts")):
-            self.expect(2, *line.split(), "--json", message=f"--json without --out FILE, expected a file: {what} are no JSON")
+            self.expect(2, *line.split(), "--json", message=f"--json needs --out FILE, because {what} are not JSON")
 
     def test_json_says_what_split_and_sample_wrote(self):
         def parts(out, folds):
@@ -727,7 +728,7 @@ class NoThreads(harness.CommandLine):
         _, most = resource.getrlimit(resource.RLIMIT_STACK)
         if most != resource.RLIM_INFINITY and most < stack:
             self.skipTest("the limit on the stack cannot be raised")
-        self.expect(1, "engines", message="no thread can be started",
+        self.expect(1, "engines", message="cannot start a thread",
                     preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_STACK, (stack, most)))
 
 
@@ -825,7 +826,7 @@ class Terminal(harness.CommandLine):
         train = self.file("train.txt", b"1 qid:1 1:1\n0 qid:1 1:2\n1 qid:2 1:1\n0 qid:3 1:2\n")
         for line, said in (
                 (["rank", "--train", train, "--test", train, "--out", "s"],
-                 "rulerank: ranked 4 documents of 3 queries with project, scores in s\n"),
+                 "rulerank: ranked 4 documents of 3 queries with project; wrote the scores to s\n"),
                 (["split", "--in", train, "--fold-count", "3", "--out-dir", "f"],
                  "rulerank: 3 folds in f; f/Fold1 has "),
                 ([*SAMPLE, "--out-dir", "d"], "rulerank: 1 fold in d; d/Fold1 has 36 training, "),

@@ -58,7 +58,7 @@ class Encoding(harness.CommandLine):
                         message=f"expected UTF-8; the text is probably {encoding}: --encoding {encoding}\n")
         self.file("d.tsv", "1\tcafé\n".encode("latin-1"))
         self.expect(0, "search", "text", "--collection", "d.tsv", "--queries", "d.tsv",
-                    message="d.tsv:1:6: found the byte E9, which is not UTF-8; such bytes are read as Latin-1\n")
+                    message="d.tsv:1:6: found the byte E9, which is not UTF-8; read such bytes as Latin-1\n")
 
     def test_start_keeps_the_encoding(self):
         self.write("KOI8-R", "KOI8-R")
@@ -80,11 +80,11 @@ class Encoding(harness.CommandLine):
             Row("another name", b"1\ta\n", line + "latni1", 2, "--encoding: found the encoding 'latni1'"),
             Row("meant name", b"1\ta\n", line + "windows1251x", 2, "(did you mean windows-1251?)"),
             Row("bytes of another", b"1\ta\n2\tb\xff\n", line + "Shift_JIS", 3,
-                "{in}:2:4: found the byte FF, expected characters of Shift_JIS"),
-            Row("strict", b"1\ta\n2\t\xe9\n", line + "UTF-8", 3, "{in}:2:3: found the byte E9, expected characters of UTF-8"),
-            Row("cut off", b"1\ta\x95", line + "Shift_JIS", 3, "{in}:1:4: the Shift_JIS text ends within a character"),
+                "{in}:2:4: found the byte FF, expected a character of Shift_JIS"),
+            Row("strict", b"1\ta\n2\t\xe9\n", line + "UTF-8", 3, "{in}:2:3: found the byte E9, expected a character of UTF-8"),
+            Row("cut off", b"1\ta\x95", line + "Shift_JIS", 3, "{in}:1:4: the Shift_JIS text ends inside a character"),
             Row("without --query", b"1 qid:1 1:1\n", "rank --train {in} --test {in} --encoding UTF-8 --out {out}", 2,
-                "--encoding without --query"),
+                "--encoding needs --query"),
         ])
 
 

@@ -1,5 +1,5 @@
 """One table of cases for the engines of all verbs: each engine does each case with the result of the CPU's default engine, or refuses
-it, as the table of docs/verbs/engines.md says.
+it, as the table of docs/reference/verbs/engines.md says.
 
     engine_cases_test.py PROGRAM              the tests; engines for GPUs that are not there are skipped by name
     engine_cases_test.py PROGRAM --table      the table for the page
@@ -16,7 +16,7 @@ import time
 
 import harness
 
-PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs/verbs/engines.md"
+PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs/reference/verbs/engines.md"
 BEGIN, END = "<!-- engine cases -->\n", "<!-- end of engine cases -->\n"
 LETOR = "--train train.txt"
 DENSE = "search dense --collection base.fvecs --queries asked.fvecs"

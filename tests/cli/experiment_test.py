@@ -121,8 +121,7 @@ class Experiment(harness.CommandLine):
                     "--baselines", "full")
         self.assertEqual([s["name"] for s in self.results("sized")["systems"]],
                          ["full-rank-2", "reduced-3-rank-2"])
-        self.experiment("none", "--settings", "card.json", code=2, message="--rank-size: found without "
-                        "rules among the members of --settings")
+        self.experiment("none", "--settings", "card.json", code=2, message="--rank-size needs a member of the kind rules in --settings")
         # Sampling has the cuts of the line, not those of the card.
         self.assertEqual(self.read("full-card-1/reduced/Fold1-cuts.json"),
                          self.read_cuts_of("data/Fold1/train.txt"))
@@ -209,17 +208,17 @@ class Experiment(harness.CommandLine):
         self.experiment("out", message="Fold3: finished by an earlier run")
         self.assertEqual(self.files_in("out"), before)
         (self.folder / "out" / "runs" / "feature" / "Fold2.run").unlink()
-        errors = self.experiment("out", message="Fold2: done again: runs/feature/Fold2.run")
+        errors = self.experiment("out", message="Fold2: runs again: runs/feature/Fold2.run")
         self.assertIn(b"Fold1: finished by an earlier run", errors.stderr)
         self.assertEqual(self.files_in("out"), before)
         (self.folder / "out" / "folds" / "Fold1.json").write_bytes(b'{"name"')
-        self.experiment("out", message="Fold1: done again: ")
+        self.experiment("out", message="Fold1: runs again: ")
         self.assertEqual(self.files_in("out"), before)
         with open(self.folder / "data" / "Fold1" / "vali.txt", "ab") as file:
             file.write(b"0 qid:more 1:0.5\n")
-        errors = self.experiment("out", message="Fold1: done again: other settings, inputs")
+        errors = self.experiment("out", message="Fold1: runs again: settings, inputs")
         self.assertIn(b"Fold2: finished by an earlier run", errors.stderr)
-        self.experiment("out", "--seed", "2", message="Fold2: done again: other settings")
+        self.experiment("out", "--seed", "2", message="Fold2: runs again: settings")
 
     def test_compressed_parts_of_one_fold_in_any_place(self):
         for part in ("train", "vali", "test"):
@@ -351,10 +350,10 @@ class Curves(harness.CommandLine):
             self.assertTrue(0 <= float(row["MAP"]) <= 1)
         for share, settings in (("0.02", "cross-fitted"), ("0.25", "validated"), ("1", "validated")):
             self.assertEqual({row["settings"] for row in rows if row["share"] == share}, {"defaults", settings})
-        for word in ("MAP, settings without a choice", "25 %", "settings chosen on the validation parts",
-                     "MAP, settings chosen by cross-fitting in a random sample", "pairs in order"):
+        for word in ("MAP, settings without a choice", "25 %", "settings chosen on the validation sets",
+                     "MAP, settings chosen by cross-fitting within a random sample", "pairs in order"):
             self.assertIn(word, shown)
-        self.assertEqual("our systems less the best other library's" in shown, "ranksvm" in systems)
+        self.assertEqual("our systems minus the best system of another library" in shown, "ranksvm" in systems)
         picture = (self.folder / "out" / "curves.svg").read_text()
         self.assertTrue(picture.startswith("<svg ") and picture.endswith("</svg>\n"))
         # A system has marks at two budgets and at all labels, for five ways and two metrics, and one in the legend.
@@ -379,9 +378,9 @@ class Curves(harness.CommandLine):
         line = ["--folds", "data", "--systems", "scorecard,linear,members,recommended", "--ways", "chosen,random", "--budgets",
                 "5%,100%", *self.DRAWS, "--out-dir"]
         shown = self.expect(0, "experiment", *line, "out").stdout.decode()
-        for word in ("random, members", "pairs in order", "settings chosen on the validation parts"):
+        for word in ("random, members", "pairs in order", "settings chosen on the validation sets"):
             self.assertIn(word, shown)
-        self.assertNotIn("our systems less", shown)
+        self.assertNotIn("our systems minus", shown)
         self.expect(0, "experiment", *line, "again", "--threads", "1")
         self.assertEqual(self.outputs("out"), self.outputs("again"))
         # With all labels a system ranks as a model that is fitted on the training set.
@@ -417,7 +416,7 @@ class Curves(harness.CommandLine):
 
                 self.expect_stopped(self.held_at_work(begin, lambda: not journal.exists()), number)
                 self.assertTrue(journal.exists())
-                again = self.expect(0, *line, number.name, message="Fold1: goes on after ")
+                again = self.expect(0, *line, number.name, message="Fold1: continues after ")
                 self.assertEqual(again.stdout, whole.stdout)
                 self.assertEqual(self.outputs(number.name), self.outputs("whole"))
 
@@ -439,12 +438,12 @@ class Curves(harness.CommandLine):
                 (["--systems", "rules,rules"], "--systems: found 'rules' twice"),
                 (["--systems", "rules", "--ways", "random,random"], "--ways: found 'random' twice"),
                 (["--systems", "rules,linear", "--lightgbm", "/absent.so"],
-                 "--lightgbm: found without lightgbm or ilmart among --systems (rules,linear)")):
+                 "--lightgbm needs lightgbm or ilmart among --systems (rules,linear)")):
             self.expect(2, "experiment", "--folds", "data", "--out-dir", "none", *options, message=message)
         for options in (["--budgets", "5%"], ["--ways", "random"], ["--lightgbm", "x.so"]):
             with self.subTest(options):
                 self.expect(2, "experiment", "--folds", "data", "--out-dir", "none", "--rank-size", 3, *options,
-                            message=f"{options[0]} is for --systems, expected both")
+                            message=f"{options[0]} needs --systems")
 
     def test_without_options_the_best_ranker_stands_first(self):
         empty = {**os.environ, "HOME": str(self.folder), "VIRTUAL_ENV": str(self.folder), "CONDA_PREFIX": str(self.folder)}
@@ -452,7 +451,7 @@ class Curves(harness.CommandLine):
         shown = self.expect(0, *line, "first", env=empty).stdout.decode()
         tables = [table.splitlines() for table in shown.split("\n\n")]
         for table, labels, rankers in ((tables[0], "100 %", 4), (tables[1], "5 %", 8)):
-            self.assertTrue(table[0].removeprefix("# ").startswith(f"{labels} of the labels, the best first"), table[0])
+            self.assertTrue(table[0].removeprefix("# ").startswith(f"{labels} of the labels, the best system first"), table[0])
             rows = [dict(zip(table[1].split("\t"), row.split("\t"))) for row in table[2:]]
             systems = [row["system"] for row in rows if row["system"] != "lightgbm"]
             self.assertEqual(sorted(systems), sorted(["card", "joint", "rules", "feature"] * (rankers // 4)))
@@ -519,7 +518,7 @@ class Curves(harness.CommandLine):
         line = ["--folds", "one", "--systems", "rules,xgboost", "--ways", "chosen,random", "--budgets", "10%",
                 *self.DRAWS, "--out-dir"]
         shown = self.expect(0, "experiment", *line, "out").stdout.decode()
-        for word in ("XGBoost ", "our systems less the best other library's", "chosen, xgboost"):
+        for word in ("XGBoost ", "our systems minus the best system of another library", "chosen, xgboost"):
             self.assertIn(word, shown)
         self.expect(0, "experiment", *line, "again", "--threads", "1")
         self.assertEqual(self.outputs("out"), self.outputs("again"))

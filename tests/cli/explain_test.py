@@ -101,7 +101,7 @@ class Explain(harness.CommandLine):
             self.assertEqual((whole[0], whole[2]), (score[1], "(score)"))
             for column in (0, 1):
                 self.assertEqual(sum(int(row[column]) for row in parts), int(whole[column]))
-            self.assertRegex(shown, r"Of 40 labelled training documents, \d+\.\d % have scores .*mean label is \d")
+            self.assertRegex(shown, r"\d+\.\d % of 40 labelled training documents have scores .*mean label is \d")
         self.assertEqual(self.told(*line, "--format", "json")["kind"], "card")
         shown = self.expect(0, *line, "--against-rank", 4, "--top", 1).stdout.decode()
         rows = [list(map(int, row)) for row in re.findall(r"^ *(-?\d+) +(\d+) +(\d+)  \S", shown, re.M)]
@@ -270,7 +270,7 @@ class Explain(harness.CommandLine):
                 shown = self.explain(*words, "--top", 2)
                 for k, (kind, one) in enumerate(zip(kinds, why["members"]), 1):
                     self.assertIn(f"\nMember {k}, part ", shown)
-                    self.assertIn({"rules": " rules of ", "linear": "weights times z-scores",
+                    self.assertIn({"rules": " rules of ", "linear": "weight times z-score",
                                    "scorecard": "sum of the points of its items"}[kind], shown)
                     if kind == "rules":
                         told = [r for way in ("up", "down", "level") for r in one[way]["most"]]
@@ -379,9 +379,9 @@ class Explain(harness.CommandLine):
                                        for item in rule["antecedent"]) else set())
         both = self.explain(*words, "--against-rank", 5)
         for shown in (text, markdown, both):
-            self.assertIn("split evenly among the items of each", shown)
-        self.assertIn("speak for the first", both)
-        self.assertIn("speak for the second", both)
+            self.assertIn("split evenly among its items", shown)
+        self.assertIn("favour the first", both)
+        self.assertIn("favour the second", both)
 
     def test_bytes_that_are_no_utf_8(self):
         names = self.file("latin-1", b"1 L\xe4nge\n2 b\n3 c\n")
@@ -400,7 +400,7 @@ class Explain(harness.CommandLine):
         self.assertEqual(why["document"]["rules"], 0)
         self.assertEqual(why["document"]["score"], why["mean_label"])
         self.assertEqual(why["up"]["most"], [])
-        self.assertIn("No rule holds for it", self.explain("--qid", 7, "--unlisted", "missing"))
+        self.assertIn("No rule holds for the document", self.explain("--qid", 7, "--unlisted", "missing"))
 
     def test_members(self):
         """The parts of the members make the score; each has its own rules."""
@@ -460,11 +460,11 @@ class Explain(harness.CommandLine):
             row("no such document", "--qid 1 --docid D0",
                 "--docid: found 'D0', expected a document of query 1"),
             row("two documents", "--qid 1 --docid A",
-                "--docid: 'A' is two documents, expected 1-1 or 1-2", TWICE),
+                "--docid: found two documents 'A', expected 1-1 or 1-2", TWICE),
             row("against two", "--qid 1 --docid B --against A",
-                "--against: 'A' is two documents, expected 1-1 or 1-2", TWICE),
+                "--against: found two documents 'A', expected 1-1 or 1-2", TWICE),
             row("against itself", "--qid 1 --rank 2 --against-rank 2",
-                "itself, expected another one"),
+                "itself, expected a different document"),
             row("all and one", "--all --docid D9", "--all excludes --docid"),
             row("all and two", "--all --against-rank 2", "--all excludes --against-rank"),
             row("all of another query", "--all --qid 77", "--qid: found '77', expected a query of {in}"),
@@ -480,10 +480,10 @@ class Explain(harness.CommandLine):
         def row(name, message, names=NAMES, train=TRAIN, test=TEST):
             return Row(name, test, line, 3, message, files={"train": train, "names": names})
         self.check_rows([
-            row("no names", "{names}:1:1: no features", names=b""),
+            row("no names", "{names}:1:1: found no features", names=b""),
             row("a word", "{names}:2:1: found \"title\", expected a feature's number",
                 names=b"1 BM25\ntitle BM25\n"),
-            row("named twice", "{names}:2:1: feature 1 is named twice", names=b"1 a\n1 b\n"),
+            row("named twice", "{names}:2:1: found feature 1 twice", names=b"1 a\n1 b\n"),
             row("no label", "{train}:1:1: ", train=b"x qid:1 1:1\n"),
             row("a value", "{in}:1:11: value", test=b"0 qid:1 1:x\n"),
         ])

@@ -238,7 +238,7 @@ class Faults(harness.CommandLine):
                 "--rank-size", "2", "--baselines", "full"]
         with open(lock, "w") as held:
             fcntl.flock(held, fcntl.LOCK_EX)
-            self.expect(1, *line, message="another run writes there, expected a folder of its own")
+            self.expect(1, *line, message="another run writes to this folder, expected a different folder")
         self.expect(0, *line)
         self.assertFalse(lock.exists())
 
@@ -256,8 +256,7 @@ class Faults(harness.CommandLine):
                  for label in (0, 1) * 10]
         data = self.file("wide.txt", b"\n".join(lines) + b"\n")
         self.expect(2, "rank", "--train", data, "--test", data, "--rule-size", 10, "--threads", 1,
-                    message="itemsets to try for 20 documents, more than 2e+12; expected a rule "
-                            "size of 6 or less")
+                    message="itemsets for 20 documents, expected at most 2e+12; use a rule size of 6 or less")
 
     def test_rules_that_no_memory_holds(self):
         data = self.file("two.txt", (" ".join(map(str, range(20))) + "\n").encode() * 2)

@@ -135,13 +135,13 @@ class Features(harness.CommandLine):
     def test_topics_without_a_candidate_are_named(self):
         self.file("few.tsv", b"".join(b"X%d\tzzyzx\n" % n for n in range(4)) + b"B\tbread\n")
         done = self.expect(0, "features", *TEXT[:2], "--topics", "few.tsv", "--out", "pool.txt")
-        self.assertIn("rulerank: warning: few.tsv: 4 of 5 topics have no candidate and so no pair: 'X0', 'X1', 'X2', ...\n",
+        self.assertIn("rulerank: warning: few.tsv: 4 of 5 topics have no candidate document and get no pair: 'X0', 'X1', 'X2', ...\n",
                       done.stderr.decode())
         self.assertEqual({qid for qid, _ in pairs_of(self.read_text("pool.txt"))}, {"B"})
         self.file("some.run", b"X3 Q0 N003 1 2 x\nB Q0 N003 1 2 x\n")
         self.file("few.tsv", b"X3\tzzyzx\nA\t bread\nB\tbread\n")
         done = self.expect(0, "features", *TEXT[:2], "--topics", "few.tsv", "--run", "some.run", "--out", "pool.txt")
-        self.assertIn("few.tsv: 1 of 3 topics have no candidate and so no pair: 'A'\n", done.stderr.decode())
+        self.assertIn("few.tsv: 1 of 3 topics have no candidate document and get no pair: 'A'\n", done.stderr.decode())
         self.assertNotIn("warning", self.expect(0, "features", *TEXT, "--out", "pool.txt").stderr.decode())
 
     def test_the_same_bytes_whatever_the_threads(self):
@@ -235,18 +235,18 @@ class Features(harness.CommandLine):
         self.file("own.csv", b"docid,qid,page rank,clicks\nA,1,.5,3\nA,2,,4\n")
         line = ["features", "--pool", "letor.txt", "--join", "own.csv", "--out", "wide.txt"]
         done = self.expect(0, *line, "--names-out", "names.tsv")
-        self.assertIn(b"own.csv: 2 columns are joined to features by number: 47 clicks, 48 page_rank\n", done.stderr)
+        self.assertIn(b"own.csv: 2 columns are joined to features with numbers: 47 clicks, 48 page_rank\n", done.stderr)
         self.file("many.csv", b"docid,qid," + b",".join(b"c%02d" % c for c in range(12)) + b"\nA,1" + b",1" * 12 + b"\n")
         done = self.expect(0, "features", "--pool", "letor.txt", "--join", "many.csv", "--out", "many.txt")
-        self.assertIn(b"number: 47 c00, 48 c01, 49 c02, 50 c03, 51 c04, 52 c05, 53 c06, 54 c07 and 4 more up to 58\n", done.stderr)
+        self.assertIn(b"numbers: 47 c00, 48 c01, 49 c02, 50 c03, 51 c04, 52 c05, 53 c06, 54 c07 and 4 more up to 58\n", done.stderr)
         self.assertEqual(self.read_text("names.tsv"), "47\tclicks\n48\tpage_rank\n")
         self.assertEqual(self.read_text("wide.txt"), "1 qid:1 1:2 46:3 47:3 48:0.5 #docid = A\n"
                          "0 qid:1 2:1 47:NaN 48:NaN #docid = B\n2 qid:2 1:1 47:4 48:NaN #docid = A\n")
         self.expect(0, "fit", "--train", "wide.txt", "--members", "rules", "--model", "model", "--quiet")
         self.assertIn(b"clicks", self.expect(0, "inspect", "--model", "model", "--names", "names.tsv").stdout)
-        self.expect(2, *line[:3], "--names-out", "names.tsv", "--out", "x.txt", message="--pool without --join")
+        self.expect(2, *line[:3], "--names-out", "names.tsv", "--out", "x.txt", message="--pool needs --join")
         self.expect(2, "features", "--collection", "docs.tsv", "--topics", "topics.tsv", "--out", "x.txt",
-                    "--names-out", "names.tsv", message="--names-out without --pool")
+                    "--names-out", "names.tsv", message="--names-out needs --pool")
 
     def test_own_columns(self):
         plain = pairs_of(self.features("pool.txt"))
@@ -254,7 +254,7 @@ class Features(harness.CommandLine):
         own = "\ufeffdocid,qid,clicks\r\n" + "".join(
             f"{d},{q},{i}\r\n" for i, (q, d) in enumerate(pairs) if i % 3) + "N000,T99,5\r\n"
         self.file("own.csv", own.encode())
-        self.features("joined.csv", "--join", "own.csv", message="own.csv: 1 of ")
+        self.features("joined.csv", "--join", "own.csv", message="own.csv: left out 1 of ")
         joined = list(csv.DictReader(io.StringIO(self.read_text("joined.csv"))))
         for i, (row, pair) in enumerate(zip(joined, pairs)):
             self.assertEqual((row["qid"], row["docid"]), pair)
@@ -320,15 +320,15 @@ class Features(harness.CommandLine):
             Row("an unknown column", (head + good).encode(), line + " --join-columns click", 3,
                 "{in}:1:1: found no column \"click\", expected"),
             Row("titles that are one word", ("qid,docid,page rank,page_rank\n" + good[:-1] + ",2\n").encode(), line, 3,
-                "{in}:1:1: found the features 'page rank' and 'page_rank', which both"),
+                "{in}:1:1: found the features 'page rank' and 'page_rank', whose names both"),
             Row("a word that is there", ("qid,docid,BM25 of_text\n" + good).encode(), line, 3,
-                "{in}:1:1: found the features 'BM25 of_text' and 'BM25_of_text', which both"),
+                "{in}:1:1: found the features 'BM25 of_text' and 'BM25_of_text', whose names both"),
             Row("no pair of the pool", (head + "T01,X,1\n").encode(), line, 3,
                 "{in}:2:1: found none of its 1 pair in the pool"),
             Row("a word for a number", (head + "T01,N1,many\n").encode(), line, 3, "{in}:2:8: "),
             Row("a decimal comma", "qid;docid;clicks\nT01;N1;0,5\n".encode(), line, 3,
-                '{in}:2:8: value "0,5" of feature clicks is not a number, expected one such as 0.5, nan or NULL'),
-            Row("a cell too few", (head + "T01,N1\n").encode(), line, 3, "{in}:2:7: 2 cells"),
+                '{in}:2:8: value "0,5" of feature clicks is not a number, expected a number such as 0.5, or nan or NULL'),
+            Row("a cell too few", (head + "T01,N1\n").encode(), line, 3, "{in}:2:7: found 2 cells"),
             Row("an open quote", (head + 'T01,N1,"1\n').encode(), line, 3, "{in}:2:8: "),
             Row("an empty file", b"", line, 3, "{in}:1:1: "),
             Row("a pool with a word for a number", b"-1 qid:T01 a:1 b:x # docid = N1\n",
@@ -336,7 +336,7 @@ class Features(harness.CommandLine):
             Row("a pool without a qid", b"-1 a:1 # docid = N1\n", "features --pool {in} --join {own} --out {out}", 3,
                 "{in}: no line has a qid",
                 {"own": (head + good).encode()}),
-            Row("an empty pool", b"", "features --pool {in} --join {own} --out {out}", 3, "{in}:1:1: no documents",
+            Row("an empty pool", b"", "features --pool {in} --join {own} --out {out}", 3, "{in}:1:1: found no documents",
                 {"own": (head + good).encode()}),
             Row("a document that is no JSON", b'{"id": "1", "text": "rye"}\n{"id": "2"\n',
                 "features --collection {in} --topics {topics} --out {out}", 3, "{in}:2:", {"topics": b"1\trye\n"}),
@@ -361,20 +361,20 @@ class Features(harness.CommandLine):
         for words, message in (
                 (["features", "--out", "o"], "no --collection, expected --collection and --topics"),
                 (["features", *TEXT[:2], "--out", "o"], "no --topics"),
-                (["features", "--pool", "p", "--out", "o"], "--pool without --join"),
+                (["features", "--pool", "p", "--out", "o"], "--pool needs --join"),
                 (["features", "--pool", "p", "--join", "j", "--topics", "t", "--out", "o"],
-                 "--topics beside --pool"),
-                (["features", *TEXT, "--out", "o", "--join-columns", "a"], "--join-columns without"),
+                 "--topics cannot be combined with --pool"),
+                (["features", *TEXT, "--out", "o", "--join-columns", "a"], "--join-columns needs"),
                 (["features", *TEXT, "--out", "o", "--unjudged", "3"], "--unjudged: found '3'"),
                 (["features", *TEXT, "--out", "o", "--not-relevant", "3"],
-                 "--not-relevant without --qrels"),
+                 "--not-relevant needs --qrels"),
                 (["features", *TEXT, "--out", "o", "--run", "r", "--metric", "ip"],
-                 "--metric beside --run"),
+                 "--metric cannot be combined with --run"),
                 (["features", *TEXT, "--out", "o", "--run", "r", "--leave-out-self"],
-                 "--leave-out-self beside --run"),
+                 "--leave-out-self cannot be combined with --run"),
                 (["features", *TEXT, "--out", "o", "--run", "r", "--candidates", "9"], "--candidates"),
-                (["features", *TEXT, "--out", "o", "--vectors", "v"], "--vectors without"),
-                (["features", *TEXT, "--out", TEXT[1]], "is an input too")):
+                (["features", *TEXT, "--out", "o", "--vectors", "v"], "--vectors needs"),
+                (["features", *TEXT, "--out", TEXT[1]], "is also an input")):
             with self.subTest(message):
                 self.expect(2, *words, message=message)
 
@@ -389,7 +389,7 @@ class Features(harness.CommandLine):
                   .replace(b"careful", b"carefuul"))
         line = ["features", TEXT[0], TEXT[1], "--topics", "bad.tsv", "--out"]
         done = self.expect(0, *line, "fixed.txt", "--correct", "--manifest", "m.json")
-        self.assertIn("query T01: 'carefuul' is searched as 'careful'", done.stderr.decode())
+        self.assertIn("query T01: searched 'carefuul' as 'careful'", done.stderr.decode())
         changes = json.loads(self.read_text("m.json"))["corrections"]
         self.assertIn({"query": "T01", "word": "carefuul", "replacement": "careful", "distance": 1},
                       changes)
@@ -408,7 +408,7 @@ class Features(harness.CommandLine):
             for i, pair in enumerate(pairs_of(self.read_text("pool.txt")))))
         line = ["reduce", "--train", "pool.txt", "--unlabelled", "-1", "--max-documents", 50,
                 "--norm", "query-minmax", "--out", "chosen.txt", *LEARN]
-        self.expect(3, *line, message="this document was chosen and is not labelled")
+        self.expect(3, *line, message="this chosen document has no label")
         self.expect(0, *line, "--oracle", "file:labels.tsv")
         chosen = pairs_of(self.read_text("chosen.txt"))
         self.assertEqual(len(chosen), 50)
@@ -571,7 +571,7 @@ class ShownTexts(harness.CommandLine):
             self.assertLessEqual(self.shown(pool), self.by(bool(more)), pool)
             # An option that says otherwise is refused, and so is a pool that has another numbering than its texts.
             wrong = ["--number-by-position"] if not more else ["--number-by-position=false"]
-            self.shown(pool, *wrong, code=3, message="is not that of which " + pool + " was made")
+            self.shown(pool, *wrong, code=3, message="differs from the text that " + pool + " was made")
         # The columns of other programs leave it there.
         self.file("clicks.csv", b"qid,docid,clicks\n1,1,5\n")
         self.expect(0, "features", "--pool", "places.txt", "--join", "clicks.csv", "--out", "wider.txt", "--quiet")
@@ -584,14 +584,14 @@ class ShownTexts(harness.CommandLine):
         changed = dict(self.TOPICS, **{"1": "masts of a ship"})
         self.file("other", self.smart(changed))
         self.shown("pool.txt", topics="other", code=3,
-                   message='other:4:1: found for query 1 the text "masts of a ship", which is not that of which pool.txt was made')
+                   message='other:4:1: query 1 has the text "masts of a ship", which differs from the text that pool.txt was made')
         # Other texts are numbered as the pool is.
         self.assertIn("masts of a ship", {query for _, query, _ in self.shown("pool.txt", "--other-texts", topics="other")})
         self.pool("places.txt", "--number-by-position")
         self.assertIn(("3", changed["2"]), {(d, query) for d, query, _ in self.shown("places.txt", "--other-texts", topics="other")})
         self.file("edited", self.smart(dict(self.DOCS, **{"2": "thin wings"})))
         self.shown("pool.txt", docs="edited", code=3,
-                   message='edited:7:1: found for document 2 the text "thin wings", which is not that of which pool.txt was made')
+                   message='edited:7:1: document 2 has the text "thin wings", which differs from the text that pool.txt was made')
         # Other forms, blanks and line ends of the same words are the same texts.
         self.file("topics.tsv", "".join(f"{n}\t {text.replace(' ', '  ')}\r\n" for n, text in self.TOPICS.items()).encode())
         self.file("docs.jsonl", "".join(json.dumps({"id": n, "text": text}) + "\n" for n, text in self.DOCS.items()).encode())
@@ -623,7 +623,7 @@ class ShownTexts(harness.CommandLine):
         self.expect(0, "features", "--pool", "pool.tsv", "--join", "clicks.csv", "--out", "back.txt", "--quiet")
         for pool in "sorted.txt", "two.txt", "split.txt", "back.txt":
             self.assertLessEqual(self.shown(pool), self.by(True), pool)
-            self.shown(pool, docs="edited", code=3, message="which is not that of which")
+            self.shown(pool, docs="edited", code=3, message="which differs from the text that")
 
     def test_a_text_is_in_memory_once(self):
         """For each of these 40,000 pairs it would be 2 GB."""
@@ -646,9 +646,9 @@ class ShownTexts(harness.CommandLine):
         self.assertTrue(self.shown("pool.txt", docs="turned.jsonl"))
         self.file("more.jsonl", lines(lambda of: {**of, "abstract": "see " + of["id"]}))
         self.shown("pool.txt", docs="more.jsonl", code=3,
-                   message='as of 3 of its 3 documents; without its field "abstract" it is; expected the texts that it was made of')
+                   message='as do 3 of its 3 documents; without its field "abstract" the text is the same; expected the same texts')
         self.file("less.jsonl", lines(lambda of: {"id": of["id"], "text": of["text"]}))
-        self.shown("pool.txt", docs="less.jsonl", code=3, message='as of 3 of its 3 documents; its field is "text"; expected')
+        self.shown("pool.txt", docs="less.jsonl", code=3, message='as do 3 of its 3 documents; its field is "text"; expected')
 
     def test_labels_between_tabs(self):
         for name, texts in (("docs.tsv", self.DOCS), ("topics.tsv", self.TOPICS)):
@@ -660,8 +660,7 @@ class ShownTexts(harness.CommandLine):
     def test_pools_from_elsewhere_say_how_texts_are_numbered(self):
         text = self.pool("made.txt", "--number-by-position")
         self.file("pool.txt", re.sub(r" text_sums = \S+", "", text).encode())
-        self.shown("pool.txt", code=3, message="topics:1:1: found queries whose numbers behind .I are not their positions, and "
-                                               "pool.txt does not say which of the two its ids are, expected --number-by-position")
+        self.shown("pool.txt", code=3, message="topics:1:1: found queries whose numbers after .I are not their positions, and pool.txt does not say which of the two it uses as ids; set --number-by-position")
         self.assertLessEqual(self.shown("pool.txt", "--number-by-position"), self.by(True))
         self.assertFalse(self.shown("pool.txt", "--number-by-position=false") & self.by(True))
         # Nothing to choose between: no such option is wanted.
@@ -669,7 +668,7 @@ class ShownTexts(harness.CommandLine):
         self.file("docs", self.smart(self.DOCS, lambda n: list(self.DOCS).index(n) + 1))
         self.assertLessEqual(self.shown("pool.txt"), self.by(True))
         for option in "--number-by-position", "--labels", "--other-texts":
-            self.expect(2, "reduce", "--train", "pool.txt", "--out", "out", option, message=f"{option} without --show and --topics")
+            self.expect(2, "reduce", "--train", "pool.txt", "--out", "out", option, message=f"{option} needs --show and --topics")
 
     def test_cranfield(self):
         """Its judgments name topics by position; 112 of the 225 positions are also numbers, of other topics."""
@@ -681,16 +680,16 @@ class ShownTexts(harness.CommandLine):
         texts = [text.partition(".W ")[2] if ".W " in text else text for text in texts]
         state = ["--train", "pool.txt", "--unlabelled", "-1", "--out", "out", "--oracle", "file:none", "--pending", "pending.tsv",
                  "--batch", "150", "--norm", "query-minmax", "--device", "cpu", "--show", docs, "--topics", topics]
-        self.ends(5, "reduce", *state, message="cran.qry: numbered by position, as pool.txt is")
+        self.ends(5, "reduce", *state, message="cran.qry: numbered by position, because pool.txt is")
         rows = list(csv.DictReader((self.folder / "pending.tsv").read_text().splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))
         self.assertGreater(len({row["qid"] for row in rows}), 50)
         for row in rows:
             self.assertTrue(texts[int(row["qid"].lstrip("'")) - 1].endswith(row["query"]), row)
-        self.expect(3, "reduce", *state, "--number-by-position=false", message="which is not that of which pool.txt was made")
+        self.expect(3, "reduce", *state, "--number-by-position=false", message="which differs from the text that pool.txt was made")
         # Made before pools had such checksums.
         self.file("pool.txt", re.sub(r" text_sums = \S+", "", (self.folder / "pool.txt").read_text()).encode())
-        self.expect(3, "reduce", *state, message="expected --number-by-position, or --number-by-position=false")
-        self.ends(5, "reduce", *state, "--number-by-position", message="want labels")
+        self.expect(3, "reduce", *state, message="set --number-by-position for positions, or --number-by-position=false")
+        self.ends(5, "reduce", *state, "--number-by-position", message="need labels")
 
 
 if __name__ == "__main__":

@@ -28,15 +28,15 @@ class Case:
 ROWS = [
     Case("baskets-comment", ["bread (50)", "bread sugar (50)", "coffee (75)", "coffee milk (75)",
                              "coffee milk sugar (50)", "coffee sugar (50)", "milk (75)", "milk sugar (50)", "sugar (75)"],
-         "m_hash.txt:1: passed over 3 lines of comments"),
+         "m_hash.txt:1: left out 3 lines of comments"),
     Case("baskets-long", [], 'm_long.csv:1:1: found the header "order,item", expected items', 3),
     Case("baskets-long", ["juice (2)", "milk (2)"],
          instead="rulerank mine --transactions m_long.csv --form pairs --separator , --min-support 2"),
     Case("baskets-quoted", ["bread (2)", "milk (2)", "tomato, green (2)"]),
     Case("baskets-trailing-commas", ["coffee (2)", "coffee yogurt (2)", "whole milk (2)", "yogurt (2)"]),
     Case("bz2", [], "s_ranklib.txt.bz2:1:1: found bzip2, expected text, gzip or zstd", 3),
-    Case("csv-pandas-index", ["", "", "", ""], "c_index.csv: passed over the first column, which has no name"),
-    Case("csv-text-column", ["", ""], "n_query.csv: passed over the column query, whose values are not numbers"),
+    Case("csv-pandas-index", ["", "", "", ""], "c_index.csv: left out the first column, which has no name"),
+    Case("csv-text-column", ["", ""], "n_query.csv: left out the column query, whose values are not numbers"),
     Case("csv-text-column", ["", ""], more="--skip-columns query"),
     Case("edit-nfd", ["0\t1\t0\t0"]),
     Case("fimi-spmf-lines", ["apple (3)", "apple orange (2)", "apple tomato (2)", "orange (2)", "tomato (2)"]),
@@ -49,7 +49,7 @@ ROWS = [
     Case("npy-fortran", ["0\t1\t40\t0.4722992435348633"]),
     Case("qrels-csv-quepid", [], "run_q.txt:1:1: found no query that q_quepid.csv judges", 3),
     Case("qrels-float", ["profile trec; 2 queries", "system MAP NDCG", "run_q 1.0000 0.9567"]),
-    Case("run-blank-docid", [], "run_spaceid.txt:1:11: found 'York' as rank of 7 words", 3),
+    Case("run-blank-docid", [], "run_spaceid.txt:1:11: found 'York' as rank in a line of 7 words", 3),
     Case("run-msmarco", ["profile trec; 2 queries", "system MRR", "ms3 0.7500"]),
     Case("scores-catboost", ["profile letor; 1 query", "system MAP", "cb 1.0000"]),
     Case("self-hits", ["a1\t1\ta2\t"], more="--leave-out-self"),
@@ -63,7 +63,7 @@ ROWS = [
     Case("trec-less-than", ["q1\t1\td1\t"]),
     Case("tsv-header-docs", ["q1\t1\t1\t"]),
     Case("utf16-words", ["", ""]),
-    Case("words-with-counts", ["0\t1\t0\t2"], "read as words with counts"),
+    Case("words-with-counts", ["0\t1\t0\t2"], "read as a word and its count; the counts"),
 ]
 
 

@@ -85,10 +85,10 @@ class Formats(harness.CommandLine):
             self.out("rank", "--train", "train.csv", "--discretizer", "cuts.json", "--test", "test.csv"),
             expected)
         self.expect(3, "rank", "--model", "m", "--test", "test.numbers",
-                    message="test.numbers:1:1: features have numbers, expected names such as age")
+                    message="test.numbers:1:1: found features with numbers, expected names such as age")
         self.out("fit", "--train", "train.numbers", "--model", "n", "--members", "rules")
         self.expect(3, "rank", "--model", "n", "--test", "test.csv",
-                    message="test.csv:1:1: features have names such as age, expected numbers")
+                    message="test.csv:1:1: found features with names such as age, expected numbers")
 
     def test_names_decide_and_not_numbers(self):
         """A feature that test documents do not have is as one that they do not list."""
@@ -172,7 +172,7 @@ class Formats(harness.CommandLine):
         self.assertEqual(self.out("rank", "--train", "r.csv", "--test", "test.csv"),
                          self.out("rank", "--train", "s.csv", "--test", "test.csv"))
         self.expect(3, "reduce", "--train", "pool.csv", "--out", "r.csv",
-                    message="pool.csv:1:1: no column label found, expected one")
+                    message="pool.csv:1:1: found no column label, expected one")
 
     def test_discretized_files_keep_their_form(self):
         self.out("discretize", "--train", "train.csv", "--apply", "test.csv", "--out-dir", "d")
@@ -215,7 +215,7 @@ class Formats(harness.CommandLine):
                             (self.folder / f"i.{form}").read_text().splitlines()]
                            for form in ("csv", "numbers")])
         self.expect(3, "reduce", "--train", "train.csv", "--out", "x", "--feature-order",
-                    "file:numbers", message="numbers:1:1: found '4', expected a feature of the")
+                    "file:numbers", message="numbers:1:1: found '4', expected a feature name of the")
 
     def test_single_features_by_name(self):
         table = self.out("evaluate", "--test", "test.csv", "--feature", "bm25,age", "--format", "tsv")
@@ -234,7 +234,7 @@ class Formats(harness.CommandLine):
         rank = ["rank", "--train", "texts.csv", "--run", "texts.run", "--out", "s", "--test"]
         for test in (["texts.csv"], ["-"]):
             done = self.expect(0, *rank, *test, input=table)
-            note = b": ids of queries have %20 for a blank, as blue%20shoes"
+            note = b": wrote %20 for each blank in ids of queries, such as blue%20shoes"
             self.assertEqual(done.stderr.count(note), 2, done.stderr)
             done = self.expect(0, "evaluate", "--qrels", "ratings.csv", "--run", "texts.run",
                                "--metrics", "NDCG")
@@ -270,31 +270,29 @@ class Formats(harness.CommandLine):
                            "0.75") for test in ("t.csv", "t.txt")]
         self.assertEqual(*[table.replace(b"t.txt", b"t.csv") for table in tables])
         self.expect(2, *line, "--test", "t.csv", "--metrics", "MAP",
-                    message="MAP of the fractional labels of t.csv needs --relevant-from")
+                    message="MAP with the fractional labels of t.csv needs --relevant-from")
         self.expect(2, "evaluate", "--scores", "s", "--test", "t.csv", "--metrics", "NDCG",
-                    message="t.csv has fractional ones, expected --gain linear")
+                    message="t.csv has fractional labels; use --gain linear")
         self.file("large", b"1000 qid:1 1:1\n0 qid:1 1:2\n")
         self.file("two", b"1\n2\n")
         self.expect(2, "evaluate", "--scores", "two", "--test", "large",
-                    message="the label 1000 of large has a gain beyond doubles, expected labels up "
-                            "to 900 or --gain linear")
+                    message="found label 1000 in large, whose gain exceeds a double; expected labels up to 900, or --gain linear")
         self.out("evaluate", "--scores", "two", "--test", "large", "--gain", "linear")
         self.file("q", b"1 0 d 1\n1 0 e 1000\n")
         self.file("r", b"1 Q0 d 1 1 t\n")
         self.expect(3, "evaluate", "--qrels", "q", "--run", "r", "--profile", "letor",
-                    message="q:2:1: the label 1000 has a gain beyond doubles, expected labels up to "
-                            "900 or --gain linear")
+                    message="q:2:1: found label 1000, whose gain exceeds a double; expected labels up to 900, or --gain linear")
         self.expect(2, *line, "--test", "t.csv", "--metrics", "ERR@10", "--relevant-from", "1",
-                    message="ERR@10 has no value for fractional labels")
+                    message="ERR@10 is not defined for fractional labels")
         self.expect(2, "evaluate", "--scores", "s", "--test", "t.csv", "--metrics", "NDCG@2",
-                    message="NDCG@2: exponential gains are for whole labels")
+                    message="NDCG@2: exponential gains need whole labels")
         self.file("u.csv", b"qid,a\nq,1\nq,2\n")
         self.expect(3, "evaluate", "--scores", "s", "--test", "u.csv",
-                    message="u.csv:1:1: no column label found")
+                    message="u.csv:1:1: found no column label")
         for verb in (("reduce", "--out", "x"), ("fit", "--model", "x"), ("rank", "--test", "t.txt")):
             self.expect(3, *verb, "--train", "t.csv",
                         message='t.csv:2:1: label "0.5" is fractional, expected an integer of 0 or '
-                                "more: rules count classes, evaluate alone reads fractional labels")
+                                "more, because labels are classes; only evaluate reads fractional labels")
 
     def test_documents_to_rank_need_no_labels(self):
         expected = self.out("rank", "--train", "train.names", "--test", "test.names")
@@ -314,7 +312,7 @@ class Formats(harness.CommandLine):
         mixed = sorted(self.test, key=lambda document: document[2][-1])
         self.file("mixed.csv", delimited(mixed, COLUMNS))
         self.file("mixed.names", svmlight(mixed))
-        self.expect(3, "rank", "--train", "train.csv", "--test", "mixed.csv", message="occurs again")
+        self.expect(3, "rank", "--train", "train.csv", "--test", "mixed.csv", message="found query")
         self.assertEqual(*[self.out("rank", "--train", "train.csv", "--regroup", "--test", test)
                            for test in ("mixed.csv", "mixed.names")])
 
@@ -323,10 +321,10 @@ class Formats(harness.CommandLine):
         self.check_rows([
             Row(name, data, line, 3, message) for name, data, message in (
                 ("a value", b"label,qid,a\n1,q,1\n0,q,x\n", '{in}:3:5: value "x" of feature a'),
-                ("cells", b"label,qid,a\n1,q\n", "{in}:2:4: 2 cells, expected 3 as in the header"),
-                ("an open quote", b'label,qid,a\n1,"q,2\n', "{in}:2:3: a quote that is not closed"),
-                ("a column twice", b"label,qid,a,a\n1,q,2,3\n", '{in}:1:13: column "a" occurs twice'),
-                ("no records", b"label,qid,a\n", "{in}:1:1: no documents found"),
+                ("cells", b"label,qid,a\n1,q\n", "{in}:2:4: found 2 cells, expected 3 as in the header"),
+                ("an open quote", b'label,qid,a\n1,"q,2\n', "{in}:2:3: found a quote that is not closed"),
+                ("a column twice", b"label,qid,a,a\n1,q,2,3\n", '{in}:1:13: found column "a" twice'),
+                ("no records", b"label,qid,a\n", "{in}:1:1: found no documents"),
                 ("labels twice", b"label,QID,a,Label\n1,q,2,1\n",
                  "{in}:1:13: found the columns label and Label, expected --label-column label or --label-column Label"),
                 ("a title that is not UTF-8", b"label,qid,gr\xf6e\n1,q,2\n", '{in}:1:11: the name "gr\\xf6e" is not UTF-8'),
@@ -339,10 +337,10 @@ class Formats(harness.CommandLine):
                 ("the same in SVMlight", b"1 qid:1 a\xc2\x9bb:1\n",
                  '{in}:1:9: feature "a\\xc2\\x9bb" is not a number or a name'),
                 ("an empty label", b"label,qid,a\n1,q,2\n,q,3\n",
-                 "{in}:3:1: no label, expected an integer of 0 or more (or set unlabelled to -1 if"),
+                 "{in}:3:1: found no label, expected an integer of 0 or more (or set unlabelled to -1 if"),
                 ("names and numbers", b"label\tqid\ta\t7\n1\tq\t1\t2\n",
-                 "{in}:1:13: a feature by number"),
-                ("mixed features", b"1 qid:1 a:1\n0 qid:1 2:1\n", "{in}:2:9: a feature by number"),
+                 "{in}:1:13: found a feature by number"),
+                ("mixed features", b"1 qid:1 a:1\n0 qid:1 2:1\n", "{in}:2:9: found a feature by number"),
             )])
 
 
@@ -350,7 +348,7 @@ TWO = b"1 qid:1 1:1 2:5\n0 qid:1 1:2 2:4\n"
 
 
 class Svmlight(harness.CommandLine):
-    """What docs/command-line.md says of SVMlight files."""
+    """What docs/reference/command-line.md says of SVMlight files."""
 
     LINE = "rank --train {in} --test {test} --out {out}"
 
@@ -371,16 +369,16 @@ class Svmlight(harness.CommandLine):
             read("integer-valued float labels", b"1.0 qid:1 1:1\n0.0 qid:1 1:2\n"),
             read("NULL and nan values", b"1 qid:1 1:NULL 2:1\n0 qid:1 1:nan 2:2\n"),
             read("unsorted features", b"1 qid:1 2:5 1:1\n0 qid:1 2:4 1:2\n"),
-            bad("a duplicate feature", b"1 qid:1 1:1 1:1\n", message="{in}:1:13: feature 1"),
-            bad("feature 0", b"1 qid:1 0:1\n", message="{in}:1:9: feature 0"),
+            bad("a duplicate feature", b"1 qid:1 1:1 1:1\n", message="{in}:1:13: found feature 1"),
+            bad("feature 0", b"1 qid:1 0:1\n", message="{in}:1:9: found feature 0"),
             read("feature 0 with --zero-based", b"1 qid:1 0:1\n0 qid:1 0:2\n", "--zero-based"),
             bad("a negative label", b"-1 qid:1 1:1\n", message='{in}:1:1: label "-1" is negative'),
             bad("a fractional label", b"1.5 qid:1 1:1\n", message='{in}:1:1: label "1.5" is frac'),
             bad("a malformed number", b"1 qid:1 1:1.1.1\n", message='{in}:1:11: value "1.1.1"'),
             bad("an infinite number", b"1 qid:1 1:inf\n", message='{in}:1:11: value "inf"'),
-            bad("an empty file", b"", message="{in}:1:1: no documents"),
+            bad("an empty file", b"", message="{in}:1:1: found no documents"),
             bad("a query whose lines are not together", b"1 qid:1\n1 qid:2\n1 qid:1\n",
-                message='{in}:3:3: query "1" occurs again'),
+                message='{in}:3:3: found query "1" again'),
             read("the same with --regroup", b"1 qid:1 1:1\n1 qid:2 1:2\n0 qid:1 1:2\n", "--regroup"),
             read("test lists a later last feature", TWO, test=b"1 qid:9 1:1 7:3\n"),
             read("test lists an earlier last feature", TWO, test=b"1 qid:9 1:1\n"),

@@ -62,7 +62,7 @@ class Fuse(harness.CommandLine):
         self.file("text.run.gz", gzip.compress(TEXT))
         done = self.expect(0, "fuse", "--run", "text.run.gz", "-", "--out", "both.run", "--tag", "both",
                            "--json", "--manifest", "m.json", input=DENSE,
-                           message="rulerank: fused 2 runs into 6 documents of 2 queries, in both.run")
+                           message="rulerank: fused 2 runs into 6 documents of 2 queries; wrote both.run")
         summary = json.loads(done.stdout)
         self.assertEqual({key: summary[key] for key in ("runs", "queries", "documents", "method")},
                          {"runs": 2, "queries": 2, "documents": 6, "method": "rrf"})
@@ -77,7 +77,7 @@ class Fuse(harness.CommandLine):
 
     def test_a_query_that_a_run_lacks_is_told(self):
         self.expect(0, "fuse", "--run", *self.runs, "--out", "o",
-                    message="dense.run: has 1 of 2 queries, the others are fused without it")
+                    message="dense.run: has 1 of 2 queries; the other queries are fused without this run")
 
     def test_runs_of_distances(self):
         """They rank as their negatives do, by each method and norm."""
@@ -96,7 +96,7 @@ class Fuse(harness.CommandLine):
         self.assertNotIn(b"ascend", done.stderr)
         self.expect(2, "fuse", "--run", text, near, "--distances", "other", message="--distances: found 'other', expected one of the runs")
         self.expect(2, "fuse", "--run", text, near, "--distances", near, "--method", "combsum", "--norm", "max",
-                    message="found norm max of distances, expected another")
+                    message="found norm max for distances, expected a")
 
     def test_bad_input(self):
         good = self.runs[0]
@@ -109,9 +109,9 @@ class Fuse(harness.CommandLine):
             Row("method", TEXT, start + "--method rff", 2, "did you mean rrf?"),
             Row("norm", TEXT, start + "--method combsum --norm minmax", 2, "did you mean min-max?"),
             Row("norm of ranks", TEXT, start + "--norm max", 2,
-                "--norm beside --method rrf, which goes by ranks alone"),
+                "--norm has no effect with --method rrf, which uses ranks alone"),
             Row("k of scores", TEXT, start + "--method isr --rrf-k 3", 2,
-                "--rrf-k beside --method isr, expected rrf"),
+                "--rrf-k cannot be combined with --method isr, expected rrf"),
             Row("k below 0", TEXT, start + "--rrf-k -1", 2, "--rrf-k"),
             Row("weights", TEXT, start + "--run-weights 1", 2,
                 "--run-weights: found 1 number, expected one for each of 2 runs"),
@@ -124,8 +124,7 @@ class Fuse(harness.CommandLine):
             Row("twice", b"q1 Q0 a 1 1 t\nq1 Q0 a 2 0 t\n", start, 3, "{in}:2:7: found document 'a'"),
             Row("beyond doubles", b"q1 Q0 a 1 1.7e308 t\nq1 Q0 b 2 -1.7e308 t\n",
                 start + "--method combsum", 3,
-                "{in}:1:1: found scores of query 'q1' that norm min-max and a weight of 1 make no "
-                "finite numbers"),
+                "{in}:1:1: found scores of query 'q1' that exceed a double with norm min-max and weight 1"),
         ])
 
 

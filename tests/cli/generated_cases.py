@@ -24,7 +24,7 @@ FITTING = ("--members", "--loss", "--points-penalty", "--smoothness", "--max-fea
            "--pairs", "--rule-size", "--min-support", "--min-confidence", "--support-weight", "--smoothing", "--feature-share")
 CUTS = ("--norm", "--method", "--bins", "--missing-values", "--unlisted")
 LEFT_OUT = {verb: {option: why for why, options in of.items() for option in options} for verb, of in {
-    "": {"help": ("--help",)},
+    "": {"help": ("--help", "--help-all")},
     "search dense": {MPI: ("--over-ranks",), "has no result; every opening verifies": ("--verify",),
                      "changes only a summary": ("--query-labels",)},
     "search metric": {MPI: ("--over-ranks",)},

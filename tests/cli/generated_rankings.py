@@ -176,7 +176,7 @@ def discretize(case):
 
 
 def rules_of(case, size=3):
-    """Rows of items and labels of the training file, and the score of a document by them, as docs/definitions.md says."""
+    """Rows of items and labels of the training file, and the score of a document by them, as docs/reference/definitions.md says."""
     least, confidence = case.value("--min-support", 1), case.value("--min-confidence", .001)
     smoothing, weight, size = case.value("--smoothing", 0), case.value("--support-weight", 0), case.value("--rule-size", size)
 
@@ -222,7 +222,7 @@ def member_options(case, train, members):
                    "--monotone": [case.file("monotone", "rising 1\n")]})
     if members == "linear":
         for option in ("--method", "--bins"):
-            case.wrong(option in case.given, option, "no member is of the kind")
+            case.wrong(option in case.given, option, "applies to members of the kind")
     if all(label == -1 for _, of in train for label, _, _ in of):
         case.refused.append("without a label")
     elif members != "linear" and not features_with_cuts(train if "--pool" in case.given else judged(train), case):
@@ -321,7 +321,7 @@ def reduce(case):
     if not with_cuts:
         case.refused.append("two bins")
     elif case.value("--partitions", 1) > with_cuts:
-        case.refused.append("partitions of")
+        case.refused.append("partitions for")
     plain = not case.seeded and not {"--whole-queries"} & {*case.given} and case.value("--feature-order") == "none"
     if plain:
         case.ways = [[{"--engine": e} for e in ("delta", "ssarp", "pssarp")]]

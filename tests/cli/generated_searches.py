@@ -102,7 +102,7 @@ def dense(case):
     may = draw_filter(case, ids)
     labels = [case.draw.randrange(3) for _ in rows]
     named = "--query-ids" in case.given or "--ids" in case.given and "--filter" not in case.given
-    case.wrong(binary_out and named and "--run" not in case.given, "--out", "ids beside --out out/o.ivecs")
+    case.wrong(binary_out and named and "--run" not in case.given, "--out", "ids has no effect with --out out/o.ivecs")
     binary_out = case.value("--out") == "out/o.ivecs"
     if binary_out and case.likely(.5):
         case.given["--values"] = "out/v.fvecs"

@@ -7,7 +7,7 @@ one verb are rows of a table:
         def test_bad_input(self):
             self.check_rows([
                 Row("empty file", b"", "reduce --train {in} --out {out}", 3,
-                    "{in}:1:1: no documents"),
+                    "{in}:1:1: found no documents"),
             ])
 
 In a row's line and message, {in} is a file that holds the row's bytes, {out} one that held old

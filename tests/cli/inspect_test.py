@@ -100,7 +100,7 @@ class Inspect(harness.CommandLine):
         self.assertGreater(found["permutation"]["features"][0]["loss"]["MAP"], 0.05)
         text = self.expect(0, *line, "--top", "2").stdout.decode()
         for part in ("Member 1, kind rules", "Member 2, kind scorecard", "Member 3, kind linear",
-                     "sum of its items' points", "weights of z-scores"):
+                     "sum of its items' points", "Weights of z-scores"):
             self.assertIn(part, text)
 
     def test_a_card_is_one_page(self):
@@ -130,11 +130,11 @@ class Inspect(harness.CommandLine):
         self.assertEqual([item["points"] for item in sure["items"]], [item["points"] for item in card["items"]])
         self.assertTrue(all(low <= high for low, high in (item["points_interval"] for item in sure["items"])))
         self.assertRegex(self.expect(0, *line).stdout.decode(), r"\npoints .*\n90 %  .*\n% docs ")
-        self.expect(2, "inspect", "k.model", "--bootstrap", 20, message="need each other")
+        self.expect(2, "inspect", "k.model", "--bootstrap", 20, message="needs --bootstrap N")
         self.expect(2, "inspect", "k.model", "--bootstrap", 20, "--train", self.test, message="64 labelled documents, expected the 80 that")
-        self.expect(2, "inspect", "m.model", "--bootstrap", 20, "--train", self.train, message="--bootstrap: m.model is no card")
-        self.expect(2, "inspect", "m.model", "--format", "pdf", message="--format: m.model is no card, expected a model that is one")
-        self.expect(2, "inspect", "k.model", "--format", "html", "--test", self.test, message="--format html shows a card alone")
+        self.expect(2, "inspect", "m.model", "--bootstrap", 20, "--train", self.train, message="--bootstrap: m.model is not a card")
+        self.expect(2, "inspect", "m.model", "--format", "pdf", message="--format: m.model is not a card, expected a card")
+        self.expect(2, "inspect", "k.model", "--format", "html", "--test", self.test, message="--format html cannot be combined with --test")
         self.expect(2, "inspect", "k.model", "--model", "k.model", message="--model: given 2 times")
 
     def test_curves_of_a_joint_member(self):
@@ -148,7 +148,7 @@ class Inspect(harness.CommandLine):
                  for one in member["features"][:1] for z, b in ((-1, 0), (1, -2))]
         self.assertGreater(curve[1], curve[0])
         text = self.expect(0, *line, "--top", "2").stdout.decode()
-        for part in ("Kind joint", "loss pair, penalties of weights ", "The curves; a feature adds its weight"):
+        for part in ("Kind joint", "loss pair, penalties of weights ", "Curves of features: each adds its weight"):
             self.assertIn(part, text)
 
     def test_members_that_fit_chooses(self):
@@ -176,7 +176,7 @@ class Inspect(harness.CommandLine):
                      "documents  bar", "moves    weight"):
             self.assertIn(part, text)
         self.expect(2, "inspect", "--model", "best.model", "--documents", "5",
-                    message="--documents: best.model has no member of rules")
+                    message="--documents needs a model with a member of the kind rules")
 
     def moved_by_hand(self, model):
         """What features move in the combined score, by explain of each document."""
@@ -226,7 +226,7 @@ class Inspect(harness.CommandLine):
                 text = self.expect(0, *line, "--test", self.test, "--format", "markdown").stdout.decode()
                 self.assertIn("by within the query, the mean over 64 documents of 8 queries", text)
                 self.assertIn(f"| {parts[0]['moved']:.6f} | feature {parts[0]['feature']} |", text)
-                self.assertEqual(b"--test FILE adds what each feature moves" in self.expect(0, *line).stdout,
+                self.assertEqual(b"--test FILE adds the influence of each feature on" in self.expect(0, *line).stdout,
                                  "," in kinds)
         # Rules are explained of whole queries, at even distances.
         few = self.inspected("--test", self.test, "--documents", "16")["combined"]

@@ -118,7 +118,7 @@ class Judgments(harness.CommandLine):
         self.file("a.csv", QUEPID)
         self.file("b.tsv", "query\tdocid\tgrade\nred dress\tB1\t3.0\nred dress\té\t2\n".encode())
         done = self.expect(0, "judgments", "a.csv", "b.tsv", "--to", "srw", "--name", "mine", "--out", "o", "--json",
-                           message="rulerank: wrote 4 judgments of 2 queries as srw, in o")
+                           message="rulerank: wrote 4 judgments of 2 queries as srw to o")
         summary = json.loads(done.stdout)
         self.assertEqual((summary["to"], summary["queries"], summary["documents"]), ("srw", 2, 4))
         self.assertEqual(read_srw(self.read("o")), {"red dress": {"B1": 3, "B3": 1, "é": 2}, 'shoes, "dry"': {"B 2": 0}})
@@ -160,8 +160,8 @@ class Judgments(harness.CommandLine):
                 self.file("log.jsonl", "".join(json.dumps(one) + "\n" for one in responses).encode())
                 done = self.expect(0, "judgments", "log.jsonl", "--to", "letor", "--judgments", "ratings.csv",
                                    "--queries-out", "queries.tsv", "--out", "train.txt",
-                                   message="left out 2 documents of the log without a judgment")
-                self.assertIn("left out 2 judgments without a document in the log", done.stderr.decode())
+                                   message="left out 2 documents of the log for lack of a judgment")
+                self.assertIn("left out 2 judgments for lack of a document in the log", done.stderr.decode())
                 self.assertEqual(self.read_text("train.txt"), expected)
                 self.assertEqual(self.read_text("queries.tsv").splitlines()[:2], ["1\tred dress", '2\tshoes, "dry"'])
                 # A file a query, named by its id, and judgments by id.
@@ -183,27 +183,27 @@ class Judgments(harness.CommandLine):
             Row("wrong input form", QUEPID, to + "csv --from quepid", 2, "--from"),
             Row("no judgments for a log", log, to + "letor", 2, "--to letor needs --judgments FILE"),
             Row("judgments for judgments", QUEPID, to + "csv --judgments {in}", 2,
-                "--judgments beside --to csv, expected letor"),
+                "--judgments cannot be combined with --to csv, expected letor"),
             Row("queries both ways", QUEPID, to + "qrels --queries {in} --queries-out q", 2,
-                "--queries-out beside --queries, which has the ids"),
+                "--queries-out cannot be combined with --queries, which has the ids"),
             Row("queries of texts", QUEPID, to + "csv --queries-out q", 2,
-                "--queries-out beside --to csv, expected qrels or letor"),
-            Row("name", QUEPID, to + "csv --name n", 2, "--name beside --to csv, expected rre or srw"),
-            Row("template", QUEPID, to + "srw --template t", 2, "--template beside --to srw, expected rre"),
-            Row("id field", QUEPID, to + "csv --id-field key", 2, "--id-field without a solr-log as input or --to rre"),
+                "--queries-out cannot be combined with --to csv, expected qrels or letor"),
+            Row("name", QUEPID, to + "csv --name n", 2, "--name cannot be combined with --to csv, expected rre or srw"),
+            Row("template", QUEPID, to + "srw --template t", 2, "--template cannot be combined with --to srw, expected rre"),
+            Row("id field", QUEPID, to + "csv --id-field key", 2, "--id-field needs a solr-log as input, or --to rre"),
             Row("id field of a log without fields", log, to + "letor --judgments {j} --id-field key", 2,
-                "--id-field without a solr-log as input or --to rre", files={"j": QUEPID}),
+                "--id-field needs a solr-log as input, or --to rre", files={"j": QUEPID}),
             Row("texts would be lost", QUEPID, to + "qrels", 2,
-                "queries are texts and --to qrels holds ids: --queries-out FILE keeps the texts"),
+                "queries are texts, but --to qrels holds ids: --queries-out FILE writes new ids and the texts"),
             Row("no text to keep", b"1 0 a 1\n", to + "qrels --queries-out {out}2", 2,
                 "--queries-out: found ids of all queries, expected texts"),
             Row("output is an input", QUEPID, "judgments {in} --out {in} --to csv", 2, "--out"),
             Row("missing texts", b"1 0 a 1\n", to + "csv", 3,
                 "{in}:1:5: found query \"1\", expected its text in a file of queries"),
             Row("blank in an id", b"qid,docid,rating\n1,a b,1\n", to + "qrels", 3,
-                "{in}:2:3: found document \"a b\", expected one word that is not # for qrels"),
+                "{in}:2:3: found document \"a b\", expected one word other than # for qrels"),
             Row("fractional grade", b"1 0 a 0.5\n", to + "qrels", 3,
-                "{in}:1:5: found grade 0.5 of document \"a\", expected a whole number for qrels; --to csv, rre and srw hold fractions"),
+                "{in}:1:5: found grade 0.5 of document \"a\", expected a whole number for qrels; --to csv, rre and srw can hold fractions"),
             Row("two grades", QUEPID + b"red dress,B1,2\n", to + "csv", 3,
                 "{in}:5:11: found document \"B1\" of query \"red dress\" with grade 2, expected 3 as in {in}:2"),
             Row("another form", QUEPID, to + "csv --from srw", 3, "{in}:1:1: found no JSON"),
@@ -216,7 +216,7 @@ class Judgments(harness.CommandLine):
                 "{in}:3:4: found query \"a\\x0ab\", expected a text without line ends"),
             Row("not UTF-8", b"query,docid,rating\na\xff,1,1\n", to + "rre", 3,
                 "{in}:2:4: found \"a\\xff\", expected UTF-8 for JSON"),
-            Row("malformed JSON", b'{"judgmentRatings": [\n1,]}', to + "csv", 3, "{in}:2:3: malformed JSON"),
+            Row("malformed JSON", b'{"judgmentRatings": [\n1,]}', to + "csv", 3, "{in}:2:3: found malformed JSON"),
         ])
 
 

@@ -118,7 +118,7 @@ class Label(LabelServer):
         self.file("guide.txt", b"gr\xf6\xdfe")
         self.expect(3, *self.WHAT, message="guide.txt:1:3: found the byte F6, expected UTF-8, the text is perhaps")
         self.file("guide.txt", b"x" * 70000)
-        self.expect(3, *self.WHAT, message="guide.txt:1:1: found 70000 bytes, expected 65536 at most")
+        self.expect(3, *self.WHAT, message="guide.txt:1:1: found 70000 bytes, expected at most 65536")
 
     def test_says_how_many_were_skipped(self):
         self.serve("--ties", "index")
@@ -131,7 +131,7 @@ class Label(LabelServer):
         self.post("/finish")
         said = self.process.communicate(timeout=harness.HANGS)[1].decode()
         self.assertEqual(self.process.returncode, 0)
-        self.assertIn(f"rulerank: {asked} documents were asked about, 1 of them skipped\n", said)
+        self.assertIn(f"rulerank: asked about {asked} documents, 1 of them skipped\n", said)
         lines = self.read("pool").splitlines()
         documents = [int(row.split(b"\t")[0]) for row in self.read("ids").splitlines()[1:]]
         self.assertEqual(len(self.read("pool.labelled").splitlines()), asked - 1)
@@ -279,9 +279,9 @@ class Label(LabelServer):
         self.check_rows([
             Row("an address", pool, line + "--listen nowhere", 2, "--listen: found 'nowhere'", journal),
             Row("a name", pool, line + "--listen example.com:80", 2, "expected ADDRESS:PORT", journal),
-            Row("no topics", pool, line + "--show {in}", 2, "--show without --topics", journal),
+            Row("no topics", pool, line + "--show {in}", 2, "--show needs --topics", journal),
             Row("labels", b"0 qid:1 1:1\n1 qid:1 1:2\n", line, 2, "have labels", journal),
-            Row("no journal", pool, line, 3, "{state}:1:1: this is no journal", {"state": b"precious"}),
+            Row("no journal", pool, line, 3, "{state}:1:1: found no journal", {"state": b"precious"}),
         ])
         with socket.create_server(("127.0.0.1", 0)) as holder:
             address = "127.0.0.1:%d" % holder.getsockname()[1]

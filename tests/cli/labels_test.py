@@ -70,7 +70,7 @@ class Labels(harness.CommandLine):
                 break
             self.assertFalse((self.folder / "out").exists())
             batch = self.wanted()
-            wants = "1 document wants a label" if len(batch) == 1 else f"{len(batch)} documents want labels"
+            wants = "1 document needs a label" if len(batch) == 1 else f"{len(batch)} documents need labels"
             self.assertIn(f"{wants}, see pending", done.stderr.decode())
             # Now and then only one of the batch is labelled.
             for line in batch if rounds % 3 else batch[-1:]:
@@ -155,8 +155,8 @@ class Labels(harness.CommandLine):
         whole += ["--max-documents", "45"]
         words = [f"{self.labels[x]}\n" for x in order]
         shown = self.ask(["e\n", *words[:3], "u\n", *words[2:13]], 5, *whole)
-        self.assertIn("one of 10 documents to be labelled of query 1, by", shown)
-        self.assertIn("one of 7 documents to be labelled of query 2, by", shown)
+        self.assertIn("one of 10 documents to label of query 1, by", shown)
+        self.assertIn("one of 7 documents to label of query 2, by", shown)
         self.ask(words[13:], 0, *whole)
         self.assertEqual((self.read("out"), self.read("ids")), self.want)
         for size in (0, 1, 15):
@@ -170,12 +170,12 @@ class Labels(harness.CommandLine):
                 self.file("labels", table.encode())
             self.assertEqual((self.read("out"), self.read("ids")), self.want)
         self.expect(3, *self.POOL, "--out", "out", "--oracle", "ask", "--resume", "state",
-                    message="and --whole-queries or not")
+                    message="and --whole-queries")
         self.expect(3, *self.POOL, "--out", "out", "--whole-queries",
-                    message="this document was chosen and is not labelled, expected a label")
+                    message="this chosen document has no label, expected a label")
         self.expect(2, "reduce", "--train", "whole", *self.COMMON, "--out", "out",
                     "--whole-queries", "--max-documents", "9",
-                    message="a budget of 9 documents, and the first query chosen has 10")
+                    message="the budget of 9 documents is too small: the first chosen query has 10")
 
     def test_labels_in_the_pool_itself(self):
         lines = self.read("pool").splitlines(keepends=True)
@@ -212,8 +212,8 @@ class Labels(harness.CommandLine):
                          "names")
         self.assertEqual((self.read("out"), self.read("ids")), self.want)
         for text in ("BM25 of title", "page rank", "docid = D", "nearest labelled documents",
-                     "features alike", "rules so far", "found '7', expected one of",
-                     "found 'x', expected one of", "there is no answer to take back"):
+                     "features equal", "rules so far", "found '7', expected one of",
+                     "found 'x', expected one of", "there is no answer to undo"):
             self.assertIn(text, shown)
         self.assertEqual(self.read("state").count(b"\n"), 2 + len(words))
 
@@ -247,8 +247,8 @@ class Labels(harness.CommandLine):
         first = self.order()[0]
         self.assertIn(f"  query: +wings, {first // 10}\n  =Title {first}\n  ... [31mhay", shown)
         self.assertIn("the *winged* thing", shown)
-        self.assertRegex(shown, r"itemsets? of at most 3 features (is|are) new here and will each make a rule:\n    feature")
-        self.assertRegex(shown, r"label \d: docid D\d+, query \d, \d+ of 14 features alike .*\n(      query: .*\n)?      =Title")
+        self.assertRegex(shown, r"itemsets? of at most 3 features (is|are) new here, and each will make a rule:\n    feature")
+        self.assertRegex(shown, r"label \d: docid D\d+, query \d, \d+ of 14 features equal .*\n(      query: .*\n)?      =Title")
         self.assertNotIn("\x1b", shown)
         self.assertNotIn("\u202e", shown)
         self.assertLess(max(len(line) for line in shown.splitlines() if line.startswith("  ")), 110)
@@ -334,9 +334,8 @@ class Labels(harness.CommandLine):
         words = [f"{self.labels[x]}\n" for x in self.order()]
         enough = next(n for n in range(len(words)) if n - max(map(words[:n].count, words[:n]), default=0) == 10)
         shown = self.ask(["e\n", *words[:enough + 1], "e\n", "quit\n"], 5)
-        self.assertIn("too few answers to tell how many documents are still to come: 0 labels differ from the commonest, "
-                      "10 are needed", shown)
-        self.assertEqual(len(re.findall(r"with guessed labels about \d+ more by the next \d+ documents", shown)), 3,
+        self.assertIn("too few answers to estimate how many documents are left: 0 labels differ from the most frequent label, and 10 are needed", shown)
+        self.assertEqual(len(re.findall(r"with guessed labels: about \d+ more from the next \d+ documents", shown)), 3,
                          "by itself, when it is asked for, and at the end")
         shown = self.ask([*words[:enough], "quit\n"], 5, state="again")
         self.assertLess(shown.index("with guessed labels"), shown.index(f"Answer {enough + 1}: "))
@@ -456,7 +455,7 @@ class Labels(harness.CommandLine):
         def usage(name, more, message, data=pool):
             return Row(name, data, line + more, 2, message)
         self.check_rows([
-            labels("no label", head, "is not labelled, expected a label in"),
+            labels("no label", head, "has no label, expected a label in"),
             labels("no header", b"", "{labels}:1:1: found nothing"),
             labels("no label column", b"line\tgrade\n", "{labels}:1:1: found no column 'label', expected a header"),
             labels("a word", head + b"3\tgood\n", "{labels}:2:3: found 'good', expected a label"),
@@ -466,26 +465,26 @@ class Labels(harness.CommandLine):
                    "{labels}:2:3: found docid 'D4', expected 'D3'"),
             labels("two answers", head + b"3\t1\n3\t2\n", "{labels}:3:3: found '2', but line 2"),
             Row("another label than the pool's", b"1" + pool[2:], line + "--oracle file:{labels}", 3,
-                "{labels}:3:1: this differs from the answer that", {"labels": head + b"1\t1\n0\t0\n"}),
+                "{labels}:3:1: found an answer that differs from the label in", {"labels": head + b"1\t1\n0\t0\n"}),
             Row("no journal", pool, line + "--oracle ask --resume {state}", 3,
-                "{state}:1:1: this is no journal of answers", {"state": b"precious"}),
+                "{state}:1:1: found no journal of answers", {"state": b"precious"}),
             usage("an unknown oracle", "--oracle nobody", "found 'nobody', expected file, ask or"),
-            usage("no file", "--oracle file:", "the path is empty"),
-            usage("ask without a journal", "--oracle ask", "expected a file that keeps the answers"),
-            usage("pending beside ask", "--oracle ask --resume s --pending p", "--pending beside"),
-            usage("a batch of nothing", "--oracle file:x --batch 3", "--batch is the length of"),
+            usage("no file", "--oracle file:", "found an empty path"),
+            usage("ask without a journal", "--oracle ask", "which keeps the answers"),
+            usage("pending beside ask", "--oracle ask --resume s --pending p", "--pending cannot be combined with"),
+            usage("a batch of nothing", "--oracle file:x --batch 3", "--batch needs"),
             usage("a batch for a person", "--oracle ask --resume s --batch 3", "--batch "),
-            usage("resume without answers", "--resume s", "--resume keeps answers"),
-            usage("texts without topics", "--oracle ask --resume s --show {in}", "--show without --topics"),
-            usage("topics without texts", "--oracle ask --resume s --topics {in}", "--topics without --show"),
-            usage("texts for nobody", "--show {in} --topics {in}", "--show is for --oracle ask and --pending"),
+            usage("resume without answers", "--resume s", "--resume needs"),
+            usage("texts without topics", "--oracle ask --resume s --show {in}", "--show needs --topics"),
+            usage("topics without texts", "--oracle ask --resume s --topics {in}", "--topics needs --show"),
+            usage("texts for nobody", "--show {in} --topics {in}", "--show needs --oracle ask or --pending"),
             Row("texts of other documents", pool, line + "--oracle ask --resume {out}s --show {docs} --topics {docs}", 3,
-                "{docs}:1:1: has none of the documents of {in}", {"docs": b"x\ty\n"}),
-            usage("names for nobody", "--names {in}", "--names is for --oracle ask"),
+                "{docs}:1:1: found none of the documents of {in}", {"docs": b"x\ty\n"}),
+            usage("names for nobody", "--names {in}", "--names needs --oracle ask"),
             usage("nobody to ask about", "--oracle ask --resume s", "have labels", b"0 qid:1 1:1\n"
                   b"1 qid:1 1:2\n"),
             usage("pending is the output", "--pending {out}", "are both"),
-            usage("an empty path", "--pending ''", "the path is empty"),
+            usage("an empty path", "--pending ''", "found an empty path"),
         ])
         self.assertFalse((self.folder / "s").exists())
 
@@ -495,7 +494,7 @@ class Labels(harness.CommandLine):
         for more in (["--rule-size", "3"], ["--min-support", "2"], ["--feature-order", "none"]):
             with self.subTest(more):
                 self.expect(3, *self.POOL, "--out", "out", "--oracle", "ask", "--resume", "state",
-                            *more, message="state:1:22: these answers were given with another pool")
+                            *more, message="state:1:22: found answers for a different pool")
         self.file("pool", self.read("pool").replace(b"docid = D", b"docid = E"))
         self.expect(3, *self.POOL, "--out", "out", "--oracle", "ask", "--resume", "state",
                     message="expected 'E")

@@ -103,7 +103,7 @@ class Mine(harness.CommandLine):
         baskets = self.file("baskets", b"1 2 3\n1 2\n1\n")
         line = ["mine", "--transactions", baskets, "--min-support", 2]
         self.assertEqual(self.expect(0, *line).stderr, b"")
-        self.expect(0, *line, "--out", "sets", message="rulerank: 3 itemsets of 3 transactions, in sets\n")
+        self.expect(0, *line, "--out", "sets", message="rulerank: found 3 itemsets in 3 transactions; wrote sets\n")
         self.expect(0, *line, "--rules", "--min-confidence", 1, "--out", "rules",
                     message="rulerank: 1 rule of 3 transactions, in rules\n")
 
@@ -127,7 +127,7 @@ class Mine(harness.CommandLine):
 
     def test_items_that_are_not_utf8_in_json(self):
         line = ["mine", "--min-support", 1, "--format", "json", "--transactions"]
-        note = r'the item "caf\xe9" is not UTF-8, the first such item; in JSON such bytes become U+FFFD'
+        note = r'the item "caf\xe9" is not UTF-8 (the first such item); in JSON its bytes become U+FFFD'
         for form, text in (("fimi", b"@ITEM=1=caf\xe9\n1\n"), ("baskets", b"caf\xe9\n")):
             done = self.expect(0, *line, self.file("bytes", text), "--form", form, message=note)
             self.assertEqual(json.loads(done.stdout), {"items": ["caf\ufffd"], "support": 1, "share": 1})
@@ -175,7 +175,7 @@ class Mine(harness.CommandLine):
         everything = fimi([[x for x in range(60) if x != t % 60] for t in range(600)])
         out = self.file("out", harness.OLD)
         self.mine(everything, "--min-support", "1", "--out", out, code=2,
-                  message="GB that are free, expected ")
+                  message="GB are free, expected ")
         self.assertEqual(out.read_bytes(), harness.OLD)
 
     def test_summary_and_manifest(self):
@@ -190,16 +190,16 @@ class Mine(harness.CommandLine):
     def test_bad_input(self):
         line = "mine --transactions {in} --min-support 1 --out {out}"
         self.check_rows([
-            Row("nothing", b"", line, 3, "{in}:1:1: no transactions"),
+            Row("nothing", b"", line, 3, "{in}:1:1: found no transactions"),
             Row("a word", b"1 2\n3 x\n", line, 3, "{in}:2:3: found \"x\", expected an item"),
             Row("utilities", b"1:5:5\n3 12:7.5:2.5 5\n", line + " --form baskets", 3,
-                "{in}:2:1: found \"3 12:7.5:2.5 5\", items with their utilities as SPMF has them, expected items"),
+                "{in}:2:1: found \"3 12:7.5:2.5 5\", which is SPMF's form for items with utilities, expected items alone"),
             Row("times", b"8 12:30:15 20\n1 2:4:1 2\n", line + " --form baskets", 0, ""),
             Row("lists", b"milk\n[rye]\n[rye milk]\n", line + " --form baskets", 3,
-                "{in}:2:1: found 2 of 3 lines in brackets, this one first, expected items between separators"),
+                "{in}:2:1: found 2 of 3 lines in brackets (this is the first), expected items between separators"),
             Row("one item in brackets", b"[children's]\nmilk [new]\nrye\n", line + " --form baskets", 0, ""),
             Row("empty name", b"a,,b\n", line + " --form baskets --separator ,", 3,
-                "{in}:1:3: found no name"),
+                "{in}:1:3: found nothing"),
             Row("where of an unknown item", b"1 2\n", line + " --rules --appear {where}", 3,
                 "{where}:2:1: found \"7\", expected an item of the transactions",
                 files={"where": b"both\n7 in\n"}),
@@ -223,20 +223,20 @@ class Mine(harness.CommandLine):
             Row("measure", b"1\n", least + "--rules --measures cosine", 2,
                 "--measures: found 'cosine', expected lift"),
             Row("confidence of itemsets", b"1\n", least + "--min-confidence 50%", 2,
-                "--min-confidence is for --rules"),
+                "--min-confidence needs --rules"),
             Row("measures of itemsets", b"1\n", least + "--measures lift", 2,
-                "--measures is for --rules"),
+                "--measures needs --rules"),
             Row("rules of closed sets", b"1\n", least + "--rules --kind closed", 2,
-                "--rules come from all frequent itemsets, found --kind closed"),
+                "--rules cannot be combined with --kind closed"),
             Row("sizes", b"1\n", least + "--min-size 3 --max-size 2", 2,
                 "--max-size 2 is below --min-size 3"),
             Row("no input", b"1\n", "mine --min-support 1 --out {out}", 2,
-                "expected --transactions F or --train F"),
+                "expected either --transactions FILE or --train FILE"),
             Row("two inputs", b"1\n", least + "--train {in}", 2,
-                "expected --transactions F or --train F"),
-            Row("separator", b"1\n", least + "--separator ,", 2, "--separator is for --form baskets"),
+                "expected either --transactions FILE or --train FILE"),
+            Row("separator", b"1\n", least + "--separator ,", 2, "--separator needs --form baskets"),
             Row("items for bruteforce", b" ".join(b"%d" % x for x in range(30)),
-                least + "--engine bruteforce --max-size 1", 2, "takes at most 24 items, found 30"),
+                least + "--engine bruteforce --max-size 1", 2, "expected at most 24 items, found 30"),
         ])
 
 

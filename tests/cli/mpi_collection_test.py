@@ -127,7 +127,7 @@ class SplitCollections(OverRanks):
         self.expect(0, *line)  # by flat; floats hold whole numbers, so nothing is rounded
         self.assertEqual((self.folder / "near.txt").read_bytes(), found)
         self.expect_failure(self.over_ranks(2, *line, "--engine", "mpi-knn", *self.SPLIT), 2,
-                            "--engine mpi-knn of a collection in parts, expected flat")
+                            "--engine mpi-knn cannot search a collection in parts, expected flat")
 
     def test_sixteen_ranks(self):
         self.needs_mpi()
@@ -167,7 +167,7 @@ class SplitCollections(OverRanks):
         line = ["search", "dense", "--index", "base", "--queries", "base.fvecs", "--out", "out.txt"]
         part = self.folder / "base.part1"
         whole = part.read_bytes()
-        for damaged, message in (((self.folder / "more.part1").read_bytes(), "base.part1:1:1: found another file"),
+        for damaged, message in (((self.folder / "more.part1").read_bytes(), "base.part1:1:1: this part of the index was not written"),
                                  (whole[:70] + b"\x7f" + whole[71:], "base.part1:1:1: rows of this index are damaged"),
                                  (None, "base.part1: cannot be read: No such file")):
             part.unlink()
@@ -191,11 +191,11 @@ class SplitCollections(OverRanks):
                 (["search", "dense", "--index", "one", "--queries", "base.fvecs", *self.SPLIT],
                  "--over-ranks collection: found one in one file, expected an index in parts"),
                 (["search", "dense", "--collection", "base.fvecs", "--index", "more", "--over-ranks", "queries"],
-                 "--over-ranks queries beside --collection and --index"),
+                 "--over-ranks queries cannot be combined with --collection and --index"),
                 (["search", "text", "--collection", "rows.txt", "--queries", "rows.txt", "--collection-format",
-                  "svmlight", *self.SPLIT], "--over-ranks collection beside --collection-format svmlight"),
+                  "svmlight", *self.SPLIT], "--over-ranks collection cannot be combined with --collection-format svmlight"),
                 (["search", "metric", "--collection", "base.fvecs", "--queries", "base.fvecs", "--check-metric",
-                  *self.SPLIT], "--check-metric of a collection in parts")):
+                  *self.SPLIT], "--check-metric cannot check a collection in parts")):
             self.expect_failure(self.over_ranks(2, *line), 2, message)
 
 

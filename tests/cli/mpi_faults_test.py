@@ -46,7 +46,7 @@ class Faults(OverRanks):
         tried = len(json.loads((self.folder / "state").read_text())["trials"])
         done = self.over_ranks(2, *[word for word in line if word != "--quiet"])
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn(f"state: {harness.counted(tried, 'candidate')} tried by an earlier run".encode(), done.stderr)
+        self.assertIn(f"state: kept {harness.counted(tried, 'candidate')} that an earlier run tried".encode(), done.stderr)
         self.assertEqual(done.stdout, one.stdout)
         self.assertEqual({name: (self.folder / name).read_bytes() for name in expected}, expected)
 
@@ -255,7 +255,7 @@ class Faults(OverRanks):
                 (["rank", "--train", "a.txt", "--test", "-"], "standard input does not run over MPI ranks"),
                 (["search", "metric", "--collection", "base.txt", "--queries", "base.txt", "--metric", "edit",
                   "--split", 2], "--split does not run over MPI ranks")):
-            self.expect_failure(self.over_ranks(2, *line), 2, message + ": found 2, expected one process")
+            self.expect_failure(self.over_ranks(2, *line), 2, message + ": found 2 ranks, expected one process")
         self.assertEqual(self.over_ranks(2, "--version").stdout, self.rulerank("--version").stdout)
 
     def test_a_signal_behind_the_message_adds_none(self):
@@ -352,13 +352,13 @@ class Faults(OverRanks):
         limit = self.limit_here(3)
         while True:
             job, at_work, errors = self.stall(line, stalled, limit, beyond_limit)
-            found = re.findall(r"rulerank: error: (?:rank (\d) on \S+: nothing heard)?", errors)
+            found = re.findall(r"rulerank: error: (?:rank (\d) on \S+: no message)?", errors)
             if (at_work and found == [str(stalled)]) or limit > self.LONGEST_LIMIT:
                 break
             limit *= 4
         self.assertTrue(at_work, errors)
         self.assertNotEqual(job.returncode, 0)
-        self.assertRegex(errors, rf"rulerank: error: rank {stalled} on \S+: nothing heard for {limit} s")
+        self.assertRegex(errors, rf"rulerank: error: rank {stalled} on \S+: no message for {limit} s")
         self.assertEqual(errors.count("rulerank: error"), 1, errors)
         self.assertEqual(self.outputs_left(), [])
 
@@ -384,7 +384,7 @@ class Faults(OverRanks):
                 time.sleep(2 * limit + 5)
                 os.kill(job.pid, signal.SIGCONT)
                 errors = job.communicate(timeout=harness.HANGS)[1].decode()
-                said = re.findall(r"rulerank: error: (?:rank (\d) on \S+: nothing heard)?", errors)
+                said = re.findall(r"rulerank: error: (?:rank (\d) on \S+: no message)?", errors)
                 if said == [str(stalled)]:
                     break
             self.assertEqual(said, [str(stalled)], errors)
@@ -409,7 +409,7 @@ class Faults(OverRanks):
             with self.subTest(rank=stalled):
                 code, errors = self.stopped_rank(search, stalled, 1, lambda job: time.sleep(.05))
                 self.assertNotEqual(code, 0)
-                self.assertRegex(errors, r"rulerank: error: (MPI has not started on all ranks within 4 s|rank \d on \S+: nothing heard)")
+                self.assertRegex(errors, r"rulerank: error: (MPI has not started on all ranks within 4 s|rank \d on \S+: no message)")
                 self.assertEqual(self.outputs_left(), [])
 
     def test_slow_a_rank_that_stalls_while_mpi_ends_holds_no_other(self):
@@ -430,7 +430,7 @@ class Faults(OverRanks):
                 code, errors = self.stopped_rank(line, 0, limit, written)
             if code != 0:
                 self.assertRegex(errors, rf"rulerank: error: (MPI has not ended on all ranks within {limit} s|"
-                                         r"rank \d on \S+: nothing heard)")
+                                         r"rank \d on \S+: no message)")
             self.assertEqual(self.taken("out"), whole)
 
     def test_a_bad_limit_is_refused(self):
@@ -447,7 +447,7 @@ class Faults(OverRanks):
             self.skipTest("needs a build without MPI")
         done = self.over_ranks(2, "engines")
         self.assertNotEqual(done.returncode, 0)
-        self.assertIn(b"started as one of 2 MPI ranks, and this build has no MPI", done.stderr)
+        self.assertIn(b"started as one of 2 MPI ranks, but this build has no MPI", done.stderr)
 
 
 if __name__ == "__main__":

@@ -7,8 +7,12 @@ import pathlib
 import re
 import shutil
 import subprocess
+import sys
 
 import harness
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "docs"))
+import options  # noqa: E402
 
 
 class Misspelt(harness.CommandLine):
@@ -61,10 +65,8 @@ class Misspelt(harness.CommandLine):
         source = pathlib.Path(__file__).parents[2] / "apps/shared/options/suggestions.cpp"
         named = re.findall(r'(?m)^    \{"(--[a-z-]+)", \{', source.read_text())
         self.assertGreater(len(named), 20)
-        texts = " ".join(self.expect(0, *verb.split(), "--help").stdout.decode()
-                         for verb in self.verbs())
-        for option in named:
-            self.assertRegex(texts, rf"(?m)(^  |, ){option}\b")
+        known = options.listed(self.expect(0, "--help-all").stdout.decode())
+        self.assertEqual(set(named) - known, set())
 
     def test_an_option_given_twice_or_without_a_value(self):
         self.expect(2, "rank", "--train", "x", "--train", "y", "--test", "z",
@@ -72,7 +74,7 @@ class Misspelt(harness.CommandLine):
         self.expect(2, "rank", "--rule-size", "3", "--rule-size", "4", "--rule-size", "4",
                     message="--rule-size: given 3 times, expected once; see")
         self.expect(2, "rank", "--test", "z", "--train",
-                    message="--train: found nothing behind it, expected FILE; see")
+                    message="--train: found nothing after it, expected FILE; see")
         for line in (["rank", "--test"], ["rank", "--rule-size"], ["evaluate", "--scores"],
                      ["reduce", "--train", "x", "--train"]):
             self.assertNotIn(b"required", self.expect(2, *line).stderr)
@@ -92,35 +94,33 @@ class Misspelt(harness.CommandLine):
         pool = self.file("pool", b"-1 qid:1 1:1\n-1 qid:1 1:2\n-1 qid:1 1:3\n")
         self.expect(3, "reduce", "--train", pool, "--out", "o",
                     message='pool:1:1: label "-1" is negative, expected an integer of 0 or more (or '
-                            "set unlabelled to -1 if it means not labelled yet)")
+                            "set unlabelled to -1 if it means that the document has no label)")
         for oracle in ([], ["--oracle", "file:labels"]):
             self.file("labels", b"line\tdocid\tqid\tlabel\tcomment\n")
             self.expect(3, "reduce", "--train", pool, "--unlabelled", "-1", *oracle, "--out", "o",
-                        message="or --pending to list the documents that want one")
+                        message="or --pending FILE to list the documents to label")
         whole = self.file("whole", b"1 qid:1 1:1\n0 qid:1 1:2\n")
         self.expect(0, "discretize", "--train", whole, "--out-dir", "d")
         self.expect(3, "rank", "--model", "d/discretizer.json", "--test", whole, "--out", "o",
-                    message="discretizer.json:1:1: the cuts of a discretizer, expected a model that "
-                            "`rulerank fit` wrote; cuts go with --discretizer")
+                    message="discretizer.json:1:1: found the cuts of a discretizer, expected a model that `rulerank fit` wrote; use cuts with --discretizer")
         self.expect(0, "fit", "--train", whole, "--model", "m")
         self.expect(3, "rank", "--train", whole, "--discretizer", "m", "--test", whole, "--out", "o",
-                    message="m:1:1: a model that `rulerank fit` wrote, expected the cuts of a "
-                            "discretizer; a model goes with --model")
+                    message="m:1:1: found a model that `rulerank fit` wrote, expected the cuts of a discretizer; use a model with --model")
         self.assertFalse((self.folder / "o").exists())
 
     def test_tuning_without_tune(self):
         line = ["experiment", "--folds", ".", "--out-dir", "o"]
         self.expect(2, *line, "--try-method", "nonsense", message="--try-method: found 'nonsense'")
         for option, value in (("--try-method", "tube"), ("--combine", "8"), ("--rungs", "2")):
-            self.expect(2, *line, option, value, message=f"{option} is for --tune, expected both")
+            self.expect(2, *line, option, value, message=f"{option} needs --tune")
 
 
 class Numbers(harness.CommandLine):
     def test_what_is_no_number(self):
         checked, kinds = set(), set()
         for verb in self.verbs():
-            text = self.expect(0, *verb.split(), "--help", env={**os.environ, "COLUMNS": "200"})
-            for option, kind in re.findall(r"(?m)^  (--[\w-]+)(?:, --[\w-]+)* ([NXKP]|SIZE)(?:=|  | \.|$)",
+            text = self.expect(0, *verb.split(), "--help-all", env={**os.environ, "COLUMNS": "200"})
+            for option, kind in re.findall(r"(?m)^  (--[\w-]+)(?:, --[\w-]+)* ([NXKP]|SIZE)(?:  | \.|$)",
                                            text.stdout.decode()):
                 checked.add(option)
                 words = ["0x10", " 5", "5 ", "+5", "010", "5x", "99999999999999999999999"]
@@ -158,7 +158,7 @@ class Numbers(harness.CommandLine):
                 (["evaluate", "--test", train, "--feature", "0x1"],
                  "--feature: found '0x1', expected an integer"),
                 (["rank", "--train", train, "--test", train, "--settings", self.folder],
-                 f"{self.folder}: a folder")):
+                 f"{self.folder}: found a folder")):
             with self.subTest(words=words):
                 self.expect(3 if "--settings" in words else 2, *words, message=message)
         self.expect(0, "rank", "--train", train, "--test", train, "--cache-memory", "512MB")
@@ -172,7 +172,7 @@ class Names(harness.CommandLine):
             errors = self.rulerank(*line, *group).stderr
             self.assertIn(b"rulerank: --group is deprecated since version 0.1.0; use --launch-queries\n", errors)
             self.assertNotIn(b"deprecated", self.rulerank(*line, *group, "--quiet").stderr)
-        self.assertNotIn(b"--group", self.expect(0, "search", "text", "--help").stdout)
+        self.assertNotIn(b"--group", self.expect(0, "search", "text", "--help-all").stdout)
         train = self.file("train.txt", b"".join(b"%d qid:%d 1:%d\n" % (d % 2, d // 4, d % 5)
                                                 for d in range(24)))
         for line, old, now in ((["reduce", "--train", train, "--out", "o"], "--model", "--discretizer-out"),
@@ -186,7 +186,7 @@ class Names(harness.CommandLine):
             value = {"--folds": "3", "--format": "tsv"}.get(old, "cuts.json")
             self.expect(0, *line, old, value, message=f"rulerank: {old} is deprecated since version 0.1.0; use {now}")
             self.assertNotIn(f"{old} ", self.expect(0, *[w for w in line[:2] if w in (
-                "reduce", "discretize", "split", "sample", "search", "text")], "--help").stdout.decode())
+                "reduce", "discretize", "split", "sample", "search", "text")], "--help-all").stdout.decode())
 
     def test_values_of_earlier_versions(self):
         words = self.file("words.txt", b"casa\nperro\n")
@@ -223,10 +223,10 @@ class Help(harness.CommandLine):
         for verb in ["", *self.verbs()]:
             for columns in ("50", "80", "132"):
                 with self.subTest(verb=verb, columns=columns):
-                    text = self.text(*verb.split(), "--help", columns=columns)
+                    text = self.text(*verb.split(), "--help-all", columns=columns)
                     # A name with its values and a single long word are not broken.
                     long = [line for line in text.splitlines()
-                            if len(line) > int(columns) and not line.startswith("  -")
+                            if len(line) > int(columns) and not re.match(r"  ([A-Z]+, )?-", line)
                             and " " in line.strip(" \\")]
                     self.assertEqual(long, [])
 
@@ -234,7 +234,34 @@ class Help(harness.CommandLine):
         for verb in ["", *self.verbs(), "help", "completion"]:
             self.assertEqual(self.text("help", *verb.split()), self.text(*verb.split(), "--help"))
         self.expect(2, "help", "fly", message="found 'fly', expected a verb")
-        self.expect(2, "help", "mine", "fly", message="found 'fly', expected nothing behind mine")
+        self.expect(2, "help", "mine", "fly", message="found 'fly', expected nothing after mine")
+
+    def test_help_fits_two_screens(self):
+        for verb in ["", *self.verbs(), "help", "completion"]:
+            with self.subTest(verb):
+                self.assertLessEqual(len(self.text(*verb.split(), "--help").splitlines()), 50)
+
+    def test_help_says_how_many_options_there_are_more(self):
+        for verb in self.verbs():
+            with self.subTest(verb):
+                usual, whole = (self.text(*verb.split(), option) for option in ("--help", "--help-all"))
+                first, more = options.listed(usual), options.listed(whole)
+                self.assertLess(first, more)
+                self.assertTrue(usual.endswith(f"\nrulerank {verb} --help-all shows {len(more - first)} more options.\n"))
+                # Each option is in a group that says what it is for, and in one group alone.
+                self.assertNotIn("\nOptions:\n", whole)
+                self.assertEqual(len(re.findall(r"(?m)^  (?:[A-Z]+, )?-", whole)), len(more))
+
+    def test_help_all_lists_every_option(self):
+        script, whole = self.text("completion", "fish"), self.text("--help-all")
+        for verb in self.verbs():
+            lines = [line for line in script.splitlines() if f"'__rulerank_verb \\'{verb}\\''" in line]
+            known = {f"--{name}" for line in lines for name in re.findall(r" -l (\S+)", line)}
+            with self.subTest(verb):
+                text = self.text(*verb.split(), "--help-all")
+                self.assertGreater(len(known), 6)
+                self.assertEqual(known, options.listed(text))
+                self.assertIn(text, whole)
 
     def test_verbs_stand_in_the_order_of_use(self):
         verbs = self.verbs()
@@ -382,7 +409,7 @@ class Split(harness.CommandLine):
         (self.folder / "F" / "Fold1").mkdir(parents=True)
         train = self.file("F/Fold1/train.txt", text)
         self.expect(2, "split", "--in", train, "--out-dir", "F", "--fold-count", "3",
-                    message="is an input too, expected another file")
+                    message="is also an input, expected a different file")
         self.assertEqual(train.read_bytes(), text)
         self.assertEqual([p.name for p in (self.folder / "F").iterdir()], ["Fold1"])
 
@@ -394,7 +421,7 @@ class Split(harness.CommandLine):
             fcntl.flock(lock, fcntl.LOCK_EX)
             for line in (["split", "--in", train], ["sample", "--documents", "60", "--features", "3"],
                          ["discretize", "--train", train]):
-                self.expect(1, *line, "--out-dir", "d", message="d: another run writes there")
+                self.expect(1, *line, "--out-dir", "d", message="d: another run writes to this folder")
         self.expect(0, "split", "--in", train, "--out-dir", "d", "--fold-count", "3")
         self.assertEqual(sorted(os.listdir(self.folder / "d")), ["Fold1", "Fold2", "Fold3"])
 

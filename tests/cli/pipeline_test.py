@@ -252,18 +252,18 @@ class Pipeline(harness.CommandLine):
     def test_wrong_vectors(self):
         words, documents, _ = self.dense_inputs()
         for more, message in (
-                (words[:2], "--vectors without --topic-vectors"),
-                (words[2:4], "--topic-vectors without --vectors"),
+                (words[:2], "--vectors needs --topic-vectors"),
+                (words[2:4], "--topic-vectors needs --vectors"),
                 (["--candidates-from", "dense"], "--candidates-from without --vectors"),
-                (["--dense-metric", "ip"], "--dense-metric without --vectors"),
-                (["--fusion", "isr"], "--fusion without --candidates-from both"),
+                (["--dense-metric", "ip"], "--dense-metric needs --vectors"),
+                (["--fusion", "isr"], "--fusion needs --candidates-from both"),
                 ([*words, "--candidates-from", "text", "--rrf-k", "1"],
-                 "--rrf-k without --candidates-from both"),
+                 "--rrf-k needs --candidates-from both"),
                 ([*words, "--candidates-from", "sparse"], "found 'sparse', expected text, dense or both"),
                 ([*words, "--dense-metric", "l1"], "--dense-metric: found 'l1'"),
-                ([*words, "--fusion-norm", "max"], "--fusion-norm beside --fusion rrf"),
-                ([*words, "--run-weights", "1"], "--run-weights: found 1 number, expected two, of text"),
-                (["--vectors", "-", *words[2:]], "--vectors and --topic-vectors are files here")):
+                ([*words, "--fusion-norm", "max"], "--fusion-norm has no effect with --fusion rrf"),
+                ([*words, "--run-weights", "1"], "--run-weights: found 1 number, expected two: the weight of text"),
+                (["--vectors", "-", *words[2:]], "--vectors and --topic-vectors: found standard input, expected files")):
             with self.subTest(message):
                 self.pipeline("out", *more, code=2, message=message)
         short = self.file("short.npy", npy(documents[:100]))
@@ -398,9 +398,8 @@ class Pipeline(harness.CommandLine):
         qrels = self.file("other", b"Z 0 D1 1\nT3 0 d3 1\nT3 0 a4 1\nT2 0 D2 1\nY 0 D5 1\n")
         done = self.expect(0, "pipeline", *self.inputs[:5], qrels, "--out-dir", "other-out", *QUICK,
                            "--candidates", 20)
-        for message in (f"{qrels}: 2 of 4 judged queries are no topics of {self.inputs[3]}, first 'Z' "
-                        f"({qrels}:1)",
-                        f"{self.inputs[3]}: 13 of 15 topics have no judgment in {qrels}, first 'T0'",
+        for message in (f"{qrels}: 2 of 4 judged queries are not among the topics of {self.inputs[3]}, first 'Z' ({qrels}:1)",
+                        f"{self.inputs[3]}: 13 of 15 topics have no judgments in {qrels}, first 'T0'",
                         f"{qrels}: 2 of 5 judgments are of documents that are not in "
                         f"{self.inputs[1]}, first 'd3' ({qrels}:2)"):
             self.assertIn(f"rulerank: warning: {message}\n", done.stderr.decode())
@@ -414,26 +413,25 @@ class Pipeline(harness.CommandLine):
         done = self.expect(0, "pipeline", "--collection", "docs", *self.inputs[2:], "--out-dir", "out",
                            *QUICK, "--candidates", 20)
         self.assertEqual(done.stderr.decode().count(
-            "warning: docs: 1 of 121 entries is no file (links to folders, broken links, pipes) and "
-            'is passed over, first "link"\n'), 1)
+            "warning: docs: left out 1 of 121 entries, which is not a regular file (links to folders, broken "
+            'links, pipes); the first is "link"\n'), 1)
 
     def test_grades_beyond_gains(self):
         self.file("qrels", QRELS.replace(b" D3 2\n", b" D3 901\n"))
         for out, *words in (["linear", "--profile", "trec"], ["none", "--not-relevant", "901,5"]):
             self.pipeline(out, *words)
-        self.pipeline("letor", code=3, message="found the grade 901 of document 'D3'")
+        self.pipeline("letor", code=3, message="found grade 901 of document 'D3'")
         self.assertFalse((self.folder / "letor").exists())
 
     def test_no_term_is_left(self):
         done = self.pipeline("out", "--min-documents", 1000, code=3,
-                             message="warning: no term is left of 120 documents")
-        self.assertIn(f"{self.inputs[3]}:1:1: found no topic that shares a term with a document of "
-                      f"{self.inputs[1]}, expected one at least", done.stderr.decode())
+                             message="warning: --min-documents 1000 and --max-share 1 leave no term of 120 documents")
+        self.assertIn(f"{self.inputs[3]}:1:1: found no topic that shares a term with a document of {self.inputs[1]}, expected at least one", done.stderr.decode())
 
     def test_topics_without_a_match_have_no_candidates(self):
         self.file("topics.tsv", TOPICS + b"T90\twhales\n")
         self.file("qrels", QRELS + b"T90 0 D1 1\n")
-        self.pipeline("out", message=f"{self.inputs[3]}: 1 of 16 topics have no candidate and so no pair: 'T90'")
+        self.pipeline("out", message=f"{self.inputs[3]}: 1 of 16 topics have no candidate document and get no pair: 'T90'")
         for name in ("candidates.run", "letor.txt"):
             self.assertNotIn("T90", self.read_text(f"out/{name}"))
         results = json.loads(self.read_text("out/results.json"))
@@ -468,16 +466,16 @@ class Pipeline(harness.CommandLine):
         self.assertEqual(self.pipeline("trec", "--quiet").stdout, first.stdout)
 
     def test_help_names_what_the_main_table_uses(self):
-        shown = " ".join(self.expect(0, "pipeline", "--help").stdout.decode().split())
-        self.assertIn("The main table's: MAP,NDCG@10,P@10,recall@100,recall@1000", shown)
-        self.assertIn("The main table's: trec", shown)
+        shown = " ".join(self.expect(0, "pipeline", "--help-all").stdout.decode().split())
+        self.assertIn("The main table has MAP,NDCG@10,P@10,recall@100,recall@1000", shown)
+        self.assertIn("The main table has trec", shown)
 
     def test_wrong_usage(self):
         for words, message in (
                 (["--fold-count", "2"], "2 folds, expected at least 3"),
                 (["--metric", "cos"], "found metric 'cos'"),
-                (["--tf", "log"], "--tf beside --weights bm25"),
-                (["--weighting", "ltc.ltc", "--metric", "ip"], "--metric beside --weighting"),
+                (["--tf", "log"], "--tf cannot be combined with --weights bm25"),
+                (["--weighting", "ltc.ltc", "--metric", "ip"], "--metric cannot be combined with --weighting"),
                 (["--weighting", "ltc"], "--weighting: found 'ltc'"),
                 (["--stemmer", "klingon"], "klingon"),
                 (["--collection-format", "pdf"], "found 'pdf'"),
@@ -491,7 +489,7 @@ class Pipeline(harness.CommandLine):
             with self.subTest(words):
                 self.pipeline("out", *words, code=2, message=message)
         self.expect(2, "pipeline", "--collection", "-", *self.inputs[2:], "--out-dir", "out",
-                    message="are files here")
+                    message="found standard input, expected files")
 
     def test_an_output_within_a_folder_that_is_read(self):
         """The next run would take it for a document."""
@@ -513,7 +511,7 @@ class Pipeline(harness.CommandLine):
                                        ["other", "--manifest", "docs/m", "--manifest docs/m"]):
                 with self.subTest(out, folder=name):
                     self.expect(2, *line, *inputs, "--out-dir", out, *more,
-                                message=f"{option} is within {name} docs, expected another")
+                                message=f"{option} is inside {name} docs, expected a different")
         self.assertEqual(sorted(self.files_in("docs")), ["1", "deep/2"])
         self.assertFalse((self.folder / "other").exists())
 
@@ -542,7 +540,7 @@ class Pipeline(harness.CommandLine):
         broken("qrels", b"T1 0 D1\n", ":1:")
         broken("qrels", b"X1 0 D1 1\n", ":1:")
         broken("qrels", QRELS + b"T4 0 D7 901\n", f":{len(QRELS.splitlines()) + 1}:1: found the "
-               "grade 901 of document 'D7', whose gain is beyond doubles, expected at most 900")
+               "grade 901 of document 'D7', whose gain exceeds a double; expected at most 900")
 
 
 if __name__ == "__main__":

@@ -84,9 +84,9 @@ class Rank(harness.CommandLine):
                       self.expect(0, "rank", "--train", self.train, "--test", one).stderr)
         columns = self.file("one-column", b"1 qid:1 7:1\n0 qid:1 7:2\n")
         self.expect(0, "fit", "--train", columns, "--model", "m", "--members", "rules",
-                    message="2 documents, 1 feature with items, 4 items, in m")
+                    message="2 documents: 1 feature with items, 4 items; wrote m")
         self.expect(0, "discretize", "--train", columns, "--out-dir", "d",
-                    message="1 of 1 feature has cuts, in ")
+                    message="1 of 1 feature has cuts; wrote them to ")
         self.expect(0, "reduce", "--train", columns, "--out", "r", message="in 1 partition by")
         table = self.expect(0, "evaluate", "--test", columns, "--feature", "7").stdout
         self.assertIn(b"; 1 query", table)
@@ -101,7 +101,7 @@ class Rank(harness.CommandLine):
         self.assertEqual(whole, self.scores(*options, "--test", bare, "--group", "", "--group",
                                             sizes))
         self.expect(3, "rank", *options, "--test", bare, "--group", sizes,
-                    message="expected none since")
+                    message="expected none, because")
 
     def test_group_sizes_of_a_pool(self):
         bare = [b" ".join([line.split()[0], *line.split()[2:5]]) + b"\n"
@@ -112,7 +112,7 @@ class Rank(harness.CommandLine):
         self.file("pool-sizes", b"6\n" * 9 + b"7\n")
         line = ["fit", "--train", "bare", "--pool", "pool", "--model", self.model, "--group"]
         self.expect(0, *line, "sizes", "pool-sizes",
-                    message="60 labelled documents of a pool of 61, ")
+                    message="60 labelled documents of a pool of 61: ")
         self.expect(3, *line, "sizes", "sizes", message="sizes:")
 
     def test_cuts_given_are_used(self):
@@ -127,7 +127,7 @@ class Rank(harness.CommandLine):
         for tag in ("", "my tag", "a\nb"):
             self.expect(2, "rank", "--train", self.train, "--test", self.test, "--run", "run",
                         "--tag", tag, message="--tag: found")
-        self.expect(2, "rank", "--train", self.train, "--test", self.test, "--tag", "mine", message="--tag without --run")
+        self.expect(2, "rank", "--train", self.train, "--test", self.test, "--tag", "mine", message="--tag needs --run")
 
     def test_run(self):
         scores = self.scores("--train", self.train, "--test", self.test, "--run", "run", "--tag",
@@ -215,13 +215,13 @@ class Rank(harness.CommandLine):
         lines = TEST.splitlines(True)
         parted = b"".join([*lines[:2], b"\n", *lines[2:]])
         done = self.expect(3, "rank", "--model", self.model, "--test", "-", input=parted,
-                           message='standard input:4:3: query "0" goes on, expected its lines '
+                           message='standard input:4:3: found more lines of query "0", expected its lines '
                            "together (the blank line 3 ended it)")
         self.assertEqual(len(done.stdout.splitlines()), 2)
         # Nor does it come again after others; what comes after it is not read.
         again = TEST + b"\n" + lines[0] + b"\n" + lines[0].replace(b"qid:0", b"qid:new")
         done = self.expect(3, "rank", "--model", self.model, "--test", "-", input=again,
-                           message=f'standard input:{len(lines) + 2}:3: query "0" occurs again')
+                           message=f'standard input:{len(lines) + 2}:3: found query "0" again')
         self.assertEqual(len(done.stdout.splitlines()), len(lines))
         # A file is no stream: there blank lines mean nothing.
         self.assertEqual(self.scores("--model", self.model, "--test", self.file("parted", parted)),
@@ -296,8 +296,8 @@ class Rank(harness.CommandLine):
         digest = hashlib.sha256(body).hexdigest().encode()
         old = self.file("old.model", b"rulerank-model 1 " + digest + b"\n" + body)
         self.expect(3, "rank", "--model", old, "--test", self.test,
-                    message=f"{old}:1:1: a model of version 1, expected 3: an earlier rulerank "
-                            "wrote it, run `rulerank fit` again")
+                    message=f"{old}:1:1: found a model of version 1, expected 3; an earlier rulerank "
+                            "wrote it, so run `rulerank fit` again")
 
     def test_numbers_of_a_model_that_do_not_fit(self):
         self.fit_rules()
@@ -306,7 +306,7 @@ class Rank(harness.CommandLine):
                 (b'"rule_size":3', b'"rule_size":-1', "members[0].options.rule_size: found -1"),
                 (b'"min_support":1', b'"min_support":1.5', "min_support: found 1.5"),
                 (b'"max_label":2', b'"max_label":0', "training[0]: found label"),
-                (b'"cuts":0', b'"cuts":' + b"[" * 90000, "JSON of more than 500 levels")):
+                (b'"cuts":0', b'"cuts":' + b"[" * 90000, "JSON of more than 500 nested levels")):
             with self.subTest(message):
                 body = header.replace(found, changed, 1) + b"\n" + rest
                 digest = hashlib.sha256(body).hexdigest().encode()
@@ -341,18 +341,18 @@ class Rank(harness.CommandLine):
         done = self.expect(0, "fit", "--train", self.train, "--model", self.model, "--members",
                            "scorecard", "--json")
         self.assertEqual(json.loads(done.stdout)["features"], 3)
-        self.assertIn(b"60 documents, points of ", done.stderr)
+        self.assertIn(b"60 documents: points of ", done.stderr)
         done = self.expect(0, "rank", "--model", self.model, "--test", self.test)
         self.assertIn(b"with scorecard", done.stderr)
         self.expect(0, "fit", "--train", self.train, "--model", self.model, "--members", "joint",
-                    message="60 documents, curves of 3 features and 0 pairs by cross-fitting, in ")
+                    message="60 documents: curves of 3 features and 0 pairs by cross-fitting; wrote ")
         self.expect(2, "fit", "--train", self.train, "--model", self.model, "--members", "linear", "--pairs", 3,
-                    message="--pairs: no member is of the kind joint; expected --members joint")
+                    message="--pairs applies to members of the kind joint alone; expected --members joint")
 
     def test_a_card_has_whole_points_and_says_what_its_size_costs(self):
         self.fit("--members", "card", "--max-features", 2, "--max-points", 20, "--loss", "pair",
-                 message=" by cross-fitting, in ")
-        self.expect(0, "rank", "--model", self.model, "--test", self.test, "--out", "s.txt", message="with card, scores in")
+                 message=" by cross-fitting; wrote ")
+        self.expect(0, "rank", "--model", self.model, "--test", self.test, "--out", "s.txt", message="with card; wrote the scores to")
         scores = self.scores("--model", self.model, "--test", self.test).split()
         self.assertTrue(all(float(score).is_integer() and 0 <= float(score) <= 40 for score in scores))
         found = json.loads(self.expect(0, "inspect", "--model", self.model, "--format", "json").stdout)["members"][0]
@@ -366,7 +366,7 @@ class Rank(harness.CommandLine):
         shown = self.expect(0, "inspect", "--model", self.model).stdout.decode()
         for part in ("Kind card", "What a score means", "Size by cross-fitting over 5 folds: NDCG "):
             self.assertIn(part, shown)
-        self.expect(0, *line, "--loss", "point", message="squared error of a query ")
+        self.expect(0, *line, "--loss", "point", message="squared error per query ")
         self.expect(2, *line, "--points-penalty", "cross-fit", message="--points-penalty: found cross-fit, expected a number")
         self.expect(2, "rank", "--model", self.model, "--test", self.test, "--max-features", 3,
                     message="--model excludes --max-features")
@@ -400,14 +400,14 @@ class Rank(harness.CommandLine):
         self.assertTrue(page["only_these"])
         self.assertEqual([one["direction"] for one in page["features"]], ["rising", "falling"])
         self.expect(3, *fit, train, "--card", self.file("bad.card", b"rising tf idf\n  least 3\n  4 2\n"),
-                    message="bad.card:3:5: found 2 points after 3 in a feature that is rising, expected no fewer")
+                    message="bad.card:3:5: found 2 points after 3 in a feature that is rising, expected at least as many")
         self.expect(3, *fit, train, "--card", self.file("bad.card", b"rising IDF\n"),
                     message="bad.card:1:8: found \"IDF\", expected a feature's name or number")
         self.expect(2, *fit, train, "--card", self.file("bad.card", b"falling tf idf\n  least 9\n  4 0\n"),
                     message="rank the labelled documents in reverse")
         self.expect(2, *fit, train, "--card", edited, "--max-features", 3, message="excludes --card")
         self.expect(2, "fit", "--train", train, "--model", self.model, "--members", "linear", "--card", edited,
-                    message="--card: no member is of the kind card")
+                    message="--card applies to members of the kind card")
         self.expect(0, "fit", "--train", train, "--model", self.model, "--members", "linear")
         self.expect(2, "inspect", "--model", self.model, "--format", "card", message="--format card: ")
 
@@ -415,8 +415,7 @@ class Rank(harness.CommandLine):
         train = self.file("t.txt", b"".join(b"%d qid:%d 1:%d 2:%d\n" % (d * 7 % 10 * 3 // 10, d // 10, d * 7 % 10, d * 13 % 11)
                                             for d in range(300)))
         fit = ["fit", "--train", train, "--model", self.model, "--members", "card", "--target", "labels", "--monotone"]
-        self.expect(0, *fit, self.file("m.txt", b"\xef\xbb\xbffalling 1\n# as we know\nfree 2\n"), message="--monotone: not on the card, "
-                    "because the labels contradict the direction or other features rank better: feature 1 (falling)")
+        self.expect(0, *fit, self.file("m.txt", b"\xef\xbb\xbffalling 1\n# as we know\nfree 2\n"), message="--monotone: left off the card, because the labels contradict the direction or other features rank better: feature 1 (falling)")
         text = self.card_of(self.model)
         self.assertNotIn("g 1\n", text)
         self.assertRegex(text, r"(free|rising|falling) 2\n")
@@ -429,7 +428,7 @@ class Rank(harness.CommandLine):
             b"%d qid:%d 1:%d 2:%d 3:%d\n" % (d * 7 % 10 * 3 // 10, d // 10, d * 7 % 10, d * 13 % 11, d * 5 % 7) for d in range(300)))
         few = self.file("few.txt", b"".join(page.read_bytes().splitlines(True)[::5]))
         done = self.expect(0, "fit", "--train", few, "--pool", page, "--model", self.model)
-        self.assertIn(b", fitted to grades by the recommended members, in ", done.stderr)
+        self.assertIn(b", fitted to grades that the recommended members give; wrote ", done.stderr)
         self.assertNotIn(b"difference to the card", done.stderr)
         shown = self.expect(0, "inspect", "--model", self.model).stdout
         self.assertIn(b"Points fitted to the grades that the recommended members give 300 documents of the pool.", shown)
@@ -460,7 +459,7 @@ class Rank(harness.CommandLine):
         done = self.expect(0, "fit", "--train", train, "--model", self.model, "--manifest", manifest).stderr.decode()
         self.assertRegex(done, r"card: NDCG 0\.\d{4} over 60 queries by cross-fitting")
         self.assertRegex(done, r"rules: NDCG 1\.0000, difference to the card \+0\.\d{4} \(95 % interval \+0\.\d{4} to \+0\.\d{4}\)")
-        self.assertIn("rules ranks significantly better than the card: --best fits it", done)
+        self.assertIn("rules ranks significantly better than the card; --best fits it", done)
         compared = json.loads(manifest.read_text())["compared"]
         told = json.loads(self.expect(0, "fit", "--train", train, "--model", self.model, "--json").stdout)
         self.assertEqual(told["compared"], compared)
@@ -469,7 +468,7 @@ class Rank(harness.CommandLine):
         self.assertEqual(len(compared), 6)
         card = self.model.read_bytes()
         best = self.expect(0, "fit", "--train", train, "--model", self.model, "--best", "--threads", 3, "--json",
-                           message="the best is fitted: rules")
+                           message="fitted the best model: rules")
         self.assertEqual(json.loads(best.stdout)["choice"]["name"], "rules")
         self.assertNotEqual(self.model.read_bytes(), card)
         header = json.loads(self.model.read_bytes().split(b"\n", 2)[1])
@@ -477,8 +476,8 @@ class Rank(harness.CommandLine):
         self.assertNotIn(b"difference to the card", self.expect(0, "fit", "--train", train, "--model", self.model, "--members",
                                                          "card").stderr)
         one = self.file("one.txt", b"".join(b"%d qid:1 1:%d\n" % (d % 2, d % 7) for d in range(1000)))
-        self.expect(0, "fit", "--train", one, "--model", self.model, message="the card is not compared with other models: fewer than")
-        self.expect(2, "fit", "--train", one, "--model", self.model, "--best", message="--best: no models can be compared: fewer than")
+        self.expect(0, "fit", "--train", one, "--model", self.model, message="the card was not compared with other models: fewer than")
+        self.expect(2, "fit", "--train", one, "--model", self.model, "--best", message="--best: cannot compare models: fewer than")
         for words in (["--members", "card"], ["--settings", self.file("s.json", b"{}")]):
             self.expect(2, "fit", "--train", train, "--model", self.model, "--best", *words, message="--best")
 
@@ -492,7 +491,7 @@ class Rank(harness.CommandLine):
         own = json.loads(alone.stdout)["compared"]
         engines = self.rulerank(*line, "--peers", "xgboost", "--json")
         if engines.returncode == 2:
-            self.assertIn(b"expected one with XGBoost (libxgboost-dev)", engines.stderr)
+            self.assertIn(b"expected a build with XGBoost (libxgboost-dev)", engines.stderr)
             self.skipTest("needs a build with XGBoost")
         compared = json.loads(engines.stdout)["compared"]
         self.assertEqual(compared[:-1], [{**one, "is_better": new["is_better"]} for one, new in zip(own, compared)])
@@ -500,7 +499,7 @@ class Rank(harness.CommandLine):
         self.assertTrue(compared[-1]["is_better"])
         done = self.expect(0, *line, "--peers", "xgboost,auto", "--best", env=empty).stderr.decode()
         self.assertEqual(len(re.findall(r"^rulerank: XGBoost .*: NDCG 1\.0000, difference", done, re.MULTILINE)), 1)
-        self.assertIn("the best is fitted: rules", done)  # a model file cannot hold a peer
+        self.assertIn("fitted the best model: rules", done)  # a model file cannot hold a peer
         for words in (["--members", "card"], ["--settings", self.file("s.json", b"{}")], ["--card", train]):
             self.expect(2, *line, "--peers", "auto", *words, message="--peers")
         self.expect(2, *line, "--peers", "catboost", message="lightgbm, xgboost, ranksvm or auto")
@@ -611,7 +610,7 @@ class Rank(harness.CommandLine):
             done = self.expect(0, "fit", "--train", self.train, "--model", self.model, "--members", "recommended",
                                "--manifest", manifest, *words)
             self.assertIn(b"recommended (few-labels): scorecard", done.stderr)
-            self.assertIn(b"with 94 and with 188 labels, of 175 ways those that follow", done.stderr)
+            self.assertIn(b"with 94 and 188 labels and a known pool, the most regularized of 175 settings were", done.stderr)
             manifests.append(json.loads(manifest.read_text())["recommended"])
             models.append(self.model.read_bytes())
         self.assertEqual(models, [models[0]] * 3)
@@ -649,7 +648,7 @@ class Rank(harness.CommandLine):
             self.fit_rules(*rules)
             self.assertEqual(self.model.read_bytes(), by_settings)
         self.expect(2, "fit", "--train", self.train, "--model", self.model, "--settings", settings,
-                    "--strength", 3, message="--strength: no member is of the kind linear")
+                    "--strength", 3, message="--strength applies to members of the kind linear")
 
     def test_recommended_members(self):
         line = ["--train", self.train, "--test", self.test]
@@ -685,7 +684,7 @@ class Rank(harness.CommandLine):
             b"%d qid:%d 1:%d 2:%d\n" % (d * 5 % 3, d // 20, d * 7 % 31, d % 11) for d in range(2000)))
         done = self.expect(0, "fit", "--train", many, "--model", self.model, "--members", "recommended")
         self.assertIn(b"recommended (several-labels): scorecard (loss point", done.stderr)
-        self.assertIn(b"2000 documents, 2 members", done.stderr)
+        self.assertIn(b"2000 documents: 2 members", done.stderr)
         done = self.expect(0, "fit", "--train", many, "--model", self.model, "--quiet")
         self.assertEqual(done.stderr, b"")
 
@@ -715,7 +714,7 @@ class Rank(harness.CommandLine):
         self.expect(0, *by_settings)
         for words in (*engines, ["--rule-size", 3]):
             self.expect(2, *by_settings, *words,
-                        message=f"{words[0]}: no member is of the kind rules")
+                        message="of the kind rules")
         # With a member of rules they are options of that one.
         self.fit("--members", "rules,linear", "--rule-size", 4)
         mixed = [*ranking, "--model", self.model]
@@ -734,35 +733,34 @@ class Rank(harness.CommandLine):
     def test_options_of_members_that_make_no_sense(self):
         line = ["fit", "--train", self.train, "--model", self.model]
         for words, message in (
-                *(([option, value], f"{option}: no member is of the kind {kind}; expected --members {kind}")
+                *(([option, value], f"{option} applies to members of the kind {kind} alone; expected --members {kind}")
                   for option, value, kind in (
                       ("--rule-size", 4, "rules"), ("--min-support", 1, "rules"), ("--min-confidence", 0.1, "rules"),
                       ("--support-weight", 0, "rules"), ("--smoothing", 0, "rules"), ("--feature-share", 1, "rules"),
                       ("--strength", "cross-fit", "linear"))),
                 (["--members", "rules", "--loss", "pair"],
-                 "--loss: no member is of the kind scorecard"),
-                (["--members", "scorecard", "--strength", 3], "no member is of the kind linear"),
-                (["--members", "recommended,rules"], "found recommended beside others"),
+                 "--loss applies to members of the kind scorecard"),
+                (["--members", "scorecard", "--strength", 3], "applies to members of the kind linear"),
+                (["--members", "recommended,rules"], "found recommended together with others"),
                 (["--members", "recommended", "--loss", "list"],
-                 "--loss: --members recommended chooses the members and their options; expected "
-                 "--members scorecard or card"),
-                (["--members", "recommended", "--strength", 3], "--strength: --members recommended"),
-                (["--members", "recommended", "--rule-size", 4], "--rule-size: --members recommended"),
+                 "--loss cannot be combined with --members recommended, which chooses all options; expected --members scorecard or card"),
+                (["--members", "recommended", "--strength", 3], "--strength cannot be combined with --members recommended"),
+                (["--members", "recommended", "--rule-size", 4], "--rule-size cannot be combined with --members recommended"),
                 # As it is by default, too: what counts is that the line has it.
-                (["--members", "recommended", "--bins", 10], "--bins: --members recommended"),
+                (["--members", "recommended", "--bins", 10], "--bins cannot be combined with --members recommended"),
                 (["--members", "recommended", "--method", "tube"],
-                 "--method: --members recommended"),
+                 "--method cannot be combined with --members recommended"),
                 (["--members", "scorecard,linear", "--rule-size", 4],
-                 "--rule-size: no member is of the kind rules"),
+                 "--rule-size applies to members of the kind rules"),
                 (["--members", "linear", "--bins", 4],
-                 "--bins: no member is of the kind rules or scorecard"),
+                 "--bins applies to members of the kind rules or scorecard"),
                 (["--members", "recommend"], "recommended"),
                 (["--members", "scorecards"], "scorecard"), (["--members", ""], "--members"),
                 (["--members", "scorecard", "--loss", "pairs"], "pair"),
                 (["--members", "scorecard", "--points-penalty", 0], "--points-penalty"),
                 (["--members", "scorecard", "--points-penalty", "often"], "or cross-fit"),
                 (["--members", "scorecard", "--points-penalty", "cross-fit", "--smoothness", 1],
-                 "--smoothness: --points-penalty cross-fit chooses it, too"),
+                 "--smoothness cannot be combined with --points-penalty cross-fit, which chooses both"),
                 (["--members", "scorecard", "--smoothness", -1], "--smoothness"),
                 (["--members", "linear", "--strength", 0], "--strength"),
                 # The option stands once.
@@ -770,7 +768,7 @@ class Rank(harness.CommandLine):
                 (["--points-penalty", 0], "error: --points-penalty: found '0', expected a number"),
                 (["--members", "rules,rules"], "error: --members: rules is given twice"),
                 (["--members", "linear,scorecard,linear"], "--members: linear is given twice"),
-                (["--members", "recommended,recommended"], "found recommended beside others"),
+                (["--members", "recommended,recommended"], "found recommended together with others"),
                 (["--members", "linear", "--strength", "often"], "cross-fit")):
             with self.subTest(words=words):
                 self.expect(2, *line, *words, message=message)
@@ -787,7 +785,7 @@ class Rank(harness.CommandLine):
             done = self.expect(0, "fit", "--train", self.train, "--model", self.model,
                                "--settings", settings, *options, "--json")
             self.assertEqual(json.loads(done.stdout)["members"], 3)
-            self.assertIn(b"60 documents, 3 members, in ", done.stderr)
+            self.assertIn(b"60 documents: 3 members; wrote ", done.stderr)
             for more in ([], ["--engine", "lrar"], ["--threads", 3], options):
                 self.assertEqual(whole, self.scores("--model", self.model, "--test", self.test,
                                                     *more))
@@ -824,7 +822,7 @@ class Rank(harness.CommandLine):
         self.check_rows([
             Row("rank", b"", rank, 0, "", files),
             Row("no training", b"", "rank --test {test} --out {out}", 2, "--train", files),
-            Row("rule size", b"", rank + "--rule-size 1", 2, "counts the consequent", files),
+            Row("rule size", b"", rank + "--rule-size 1", 2, "the consequent counts", files),
             Row("confidence", b"", rank + "--min-confidence 1.5", 2, "1.5", files),
             Row("smoothing", b"", rank + "--smoothing -1", 2, "-1", files),
             Row("weight", b"", rank + "--support-weight nan", 2, "weight", files),
@@ -864,11 +862,11 @@ class Query(harness.CommandLine):
         self.expect(3, *line[:-1], "changed.jsonl", "--index", "index", message="the collection has changed since it was indexed")
         self.file("vectors", b"0 1:1\n1 2:1\n")
         self.expect(0, "search", "text", "--collection", "vectors", "--collection-format", "svmlight", "--index", "of-vectors")
-        self.expect(3, *line, "--index", "of-vectors", message="of-vectors:1:1: found an index of vectors, expected one of words")
+        self.expect(3, *line, "--index", "of-vectors", message="of-vectors:1:1: found an index of vectors, expected an index of words")
         self.expect(3, *line, "--index", "docs.jsonl", message="docs.jsonl:1:1: ")
-        self.expect(2, *line[:-2], "--index", "index", message="--index without --collection: features such as BM25_of_document need counts of words")
-        self.expect(2, *line, "--index", "index", "--stemmer", "none", message="--stemmer beside --index")
-        self.expect(2, "rank", "--model", "m", "--index", "index", message="no words in --query, expected some beside --index")
+        self.expect(2, *line[:-2], "--index", "index", message="--index needs --collection here: features such as BM25_of_document need counts of words")
+        self.expect(2, *line, "--index", "index", "--stemmer", "none", message="--stemmer cannot be combined with --index")
+        self.expect(2, "rank", "--model", "m", "--index", "index", message="--query: found no words, expected some to search --index")
 
 
 if __name__ == "__main__":

@@ -34,18 +34,18 @@ BAD = [
     bad("a header", b"label,qid,f1\n1,1,0.5\n", "{in}:1:1: "),
     # Queries.
     bad("a query whose lines are not together", b"1 qid:1 1:1\n1 qid:2 1:1\n0 qid:1 1:2\n",
-        '{in}:3:3: query "1" occurs again'),
+        '{in}:3:3: found query "1" again'),
     bad("a query without an id", b"1 qid: 1:1\n", "{in}:1:3: "),
     bad("a line without its query", b"1 qid:1 1:1\n0 1:1\n", "{in}:2:3: no qid found"),
     bad("a query on one line alone", b"1 1:1\n0 qid:1 1:1\n", "{in}:2:3: "),
     bad("two queries on a line", b"1 qid:1 qid:2 1:1\n", "{in}:1:9: "),
     # Features.
-    bad("a duplicate feature", b"1 qid:1 5:1 5:2\n", "{in}:1:13: feature 5 is listed twice"),
+    bad("a duplicate feature", b"1 qid:1 5:1 5:2\n", "{in}:1:13: found feature 5 twice"),
     bad("a duplicate feature, apart", b"1 qid:1 5:1 3:1 5:2\n", "{in}:1:17: feature 5"),
-    bad("feature 0", b"1 qid:1 0:1\n", "{in}:1:9: feature 0, expected 1 or more"),
+    bad("feature 0", b"1 qid:1 0:1\n", "{in}:1:9: found feature 0, expected 1 or more"),
     bad("a negative feature", b"1 qid:1 -3:1\n", "{in}:1:9: feature"),
     bad("feature 2^31", b"1 qid:1 2147483648:1\n", "{in}:1:9: feature"),
-    bad("a word for a feature", b"1 qid:1 1:1 cost:1\n", "{in}:1:13: a feature by name"),
+    bad("a word for a feature", b"1 qid:1 1:1 cost:1\n", "{in}:1:13: found a feature by name"),
     bad("no colon", b"1 qid:1 7\n", '{in}:1:9: "7" without a colon'),
     bad("tabs between numbers", b"1\tqid:1\t0.5\t0.25\n", "{in}:1:9: "),
     bad("commas between features", b"1 qid:1 1:1,2:1\n", "{in}:1:11: value"),
@@ -59,9 +59,9 @@ BAD = [
     bad("a hexadecimal value", b"1 qid:1 1:0x1p3\n", "{in}:1:11: value"),
     bad("rubbish behind a value", b"1 qid:1 1:5kg\n", "{in}:1:11: value"),
     # Files.
-    bad("an empty file", b"", "{in}:1:1: no documents found"),
-    bad("blank lines alone", b"\n\n  \n", "{in}:1:1: no documents found"),
-    bad("comments alone", b"# nothing\n", "{in}:1:1: no documents found"),
+    bad("an empty file", b"", "{in}:1:1: found no documents"),
+    bad("blank lines alone", b"\n\n  \n", "{in}:1:1: found no documents"),
+    bad("comments alone", b"# nothing\n", "{in}:1:1: found no documents"),
     bad("binary rubbish", bytes(range(256)) * 4, "{in}:1:1: "),
     bad("NUL bytes", bytes(64), "{in}:1:1: "),
     bad("UTF-16", "1 qid:1 1:1\n".encode("utf-16"), "{in}:1:1: "),
@@ -171,7 +171,7 @@ class EveryReader(harness.CommandLine):
                 self.check_rows([
                     Row(f"{line}: value", b"1 qid:1 1:1\n0 qid:1 1:x\n", line, 3, "{in}:2:11: value",
                         files),
-                    Row(f"{line}: empty", b"", line, 3, "{in}:1:1: no documents found", files),
+                    Row(f"{line}: empty", b"", line, 3, "{in}:1:1: found no documents", files),
                     Row(f"{line}: cut", ZIPPED[:-12], line, 3, "{in}:", files)])
 
 
@@ -195,7 +195,7 @@ class OtherFiles(harness.CommandLine):
         self.check("evaluate --qrels {in} --run {run}",
                    (b"", "1:1: found no judgments"), (b"1 0 a\n", "1:5: found 'a', expected a"),
                    (b"1 0 a 1\n1 0 2\n", "2:5: found 3 columns, expected 4"),
-                   (b"1 a 1\n1 0 b 1\n", "2:7: found 4 columns, expected 3 as before"),
+                   (b"1 a 1\n1 0 b 1\n", "2:7: found 4 columns, expected 3 as on the first line"),
                    (b"1 0 a good\n", "1:7: found 'good'"), run=run)
         self.check("evaluate --qrels {qrels} --run {in}",
                    (b"", "1:1: found no documents"), (b"1 Q0 a 1 x t\n", "1:10: found 'x'"),
@@ -204,14 +204,14 @@ class OtherFiles(harness.CommandLine):
 
     def test_an_order_of_features(self):
         self.check("reduce --train {train} --out {out} --feature-order file:{in}",
-                   (b"# none\n", "1:1: no feature number"), (b"1\ntwo\n", "2:1: found 'two'"),
+                   (b"# none\n", "1:1: found no feature number"), (b"1\ntwo\n", "2:1: found 'two'"),
                    (b"1\n 1\n", "2:2: found feature 1 again"), train=GOOD)
 
     def test_cuts(self):
         head = b'{"format": "rulerank-discretizer",\n '
         for line in ("reduce --train {train} --out {out} --discretizer {in}",
                      "rank --train {train} --test {train} --out {out} --discretizer {in}"):
-            self.check(line, (b"", "1:1: an empty file"), (head + b"?}", "2:2: malformed JSON"),
+            self.check(line, (b"", "1:1: found an empty file"), (head + b"?}", "2:2: found malformed JSON"),
                        (b"{}", "1:1: format: not found"),
                        (head + b'"version": 7}', "1:1: version: found 7"), train=GOOD)
 

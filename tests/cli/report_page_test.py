@@ -101,7 +101,7 @@ class InABrowser(harness.CommandLine):
         self.browser.click(".part .columns button")
         self.assertIn(EVIL, self.text(".query h4"))
         self.assertIn(EVIL, self.text(".query td:last-child"))
-        self.assertIn("rules that moved the score of document", self.text(".query"))
+        self.assertIn("rules on the score of document", self.text(".query"))
         self.assertNotIn("> 10", self.text(".query table"))
         self.picture("query")
         # Keys: the first and the last query of the picture.
@@ -131,7 +131,7 @@ class InABrowser(harness.CommandLine):
         self.assertTrue(self.text(".summary").startswith("MAP: "))
         self.browser.run("const s = document.querySelector(`[data-choice='system']`); s.value = s.options.length - 1;"
                          "s.dispatchEvent(new Event('change'))")
-        self.assertIn("Rules of feature are not shown: of feature the folder keeps no training set or model.",
+        self.assertIn("Rules of feature are not shown: the folder keeps no training set or model of feature.",
                       self.text(".query"))
         self.expect_quiet()
 
@@ -379,7 +379,7 @@ class InABrowser(harness.CommandLine):
         self.assertNotEqual(self.browser.run("return document.documentElement.dataset.ready"), "yes")
         self.assertGreater(self.browser.run("return document.querySelectorAll('figure > svg path').length"), 20)
         self.assertIn("full-rank-3 (baseline)", self.text("table"))
-        self.assertIn("rules that moved", self.text("main"))
+        self.assertIn("rules on", self.text("main"))
         self.picture("without-script")
         self.expect_quiet()
 

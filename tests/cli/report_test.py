@@ -123,8 +123,8 @@ class Report(harness.CommandLine):
                 self.assertIn(f"{one['wins']} won, {one['ties']} tied, {one['losses']} lost; p = "
                               f"{one['paired-t']['p']:.3g}, {one['paired-t']['p_holm']:.3g} after Holm", words)
         self.assertIn("NDCG@k by k", words)
-        self.assertIn("rules that moved the score of document", words)
-        self.assertIn("of feature the folder keeps no training set or model", words)
+        self.assertIn("rules on the score of document", words)
+        self.assertIn("the folder keeps no training set or model of feature", words)
         self.assertIn(results["folds"][0]["inputs"]["Fold1/train.txt"], words)
         self.assertEqual(page, self.page("result"))
         self.assertEqual(page, self.page("result", "--threads", "1"))
@@ -225,11 +225,11 @@ class Report(harness.CommandLine):
     def expect_rules_as_explained(self, system, *how, train="data/{}/train.txt", top=1):
         """The rules that the page shows behind scores of a system are those of `explain`."""
         found = Elements(self.page("result"))
-        titles = [text for text in found.words if text.startswith(f"{system}: rules that moved the score of document ")]
+        titles = [text for text in found.words if text.startswith(f"{system}: the most influential rules on the score of document ")]
         self.assertGreater(len(titles), 3)
         shown = json.loads(found.scripts[0])["parts"][0] if len(found.scripts) > 1 else None
         for title in titles[:3]:
-            docid = re.search(r"score of document (\S+) furthest", title)[1]
+            docid = re.search(r"score of document (\S+)", title)[1]
             fold, = (path.parent.name for path in (self.folder / "data").glob("Fold*/test.txt")
                      if f"docid = {docid}\n" in path.read_text())
             said = json.loads(self.expect(
@@ -257,9 +257,9 @@ class Report(harness.CommandLine):
         for path in (self.folder / "data").glob("Fold*/train.txt"):
             path.write_text(path.read_text() + "# another\n")
         page = self.page("result", "--folds", "data")
-        self.assertFalse("full-rank-3: rules that moved" in page)
-        self.assertTrue("reduced-3-rank-3: rules that moved" in page)
-        self.assertTrue(re.search(r"Rules are not shown: the training part of Fold\d is not there, or is another file\.", page))
+        self.assertFalse("full-rank-3: the most influential rules on" in page)
+        self.assertTrue("reduced-3-rank-3: the most influential rules on" in page)
+        self.assertTrue(re.search(r"Rules are not shown: the training set of Fold\d is missing or has changed since the run\.", page))
 
     def test_rules_of_several_members_and_of_tuned_systems(self):
         member = {"rulerank_settings": 1, "discretizer": {"method": "tube", "bins": 10, "missing_values": "item",
@@ -273,8 +273,8 @@ class Report(harness.CommandLine):
         self.expect_rules_as_explained("full-members-2", "--settings", "two.json")
         page = self.page("result")
         for system in ("full-members-2", "reduced-3-members-2"):
-            self.assertTrue(re.search(f"{system}: rules that moved the score of document \\S+ furthest, by its members", page))
-        self.assertTrue("full-tuned-MAP: rules that moved" in page)
+            self.assertTrue(re.search(f"{system}: the most influential rules on the score of document \\S+, by member", page))
+        self.assertTrue("full-tuned-MAP: the most influential rules on" in page)
 
     def test_colours_are_told_apart(self):
         """In both themes: on the paper, and from each other with any kind of cones."""
@@ -328,7 +328,7 @@ class Report(harness.CommandLine):
         for text in ("full-rank-3", "full-rank-3 (two)", "feature (baseline)", "full-rank-3 (two) against feature"):
             self.assertIn(text, words)
         for name in ("full-rank-3", "full-rank-3 (two)"):  # whose rules are told apart
-            self.assertTrue(any(text.startswith(f"{name}: rules that moved") for text in words))
+            self.assertTrue(any(text.startswith(f"{name}: the most influential rules on") for text in words))
         shutil.copytree(self.folder / "one", self.folder, dirs_exist_ok=True)
         self.assertIn(f"Results: {self.folder.name}", self.expect_own(self.page(".")).words)
         self.expect(2, "report", "one", "--baseline", "nobody", "--out", "x", message="'nobody', expected one of feature, ")
@@ -338,13 +338,13 @@ class Report(harness.CommandLine):
         drawn_experiment(self)
         shutil.move(self.folder / "data", self.folder / "moved")
         words = " ".join(Elements(self.page("result")).words)
-        self.assertIn("The test part of Fold2 of result is not where the manifest says", words)
-        self.assertNotIn("either ranking", words)
-        self.assertIn("either ranking", " ".join(Elements(self.page("result", "--folds", "moved")).words))
+        self.assertIn("The test set of Fold2 of result is missing or has changed since the run", words)
+        self.assertNotIn("each ranking", words)
+        self.assertIn("each ranking", " ".join(Elements(self.page("result", "--folds", "moved")).words))
         test = self.folder / "moved/Fold2/test.txt"
         test.write_text(test.read_text() + "# another\n")
         self.expect(3, "report", "result", "--folds", "moved", "--out", "x",
-                    message="moved/Fold2/test.txt: found another file than the test set that result is of")
+                    message="moved/Fold2/test.txt: found a test set that differs from that of")
 
     def test_learning_curves(self):
         self.expect(0, "sample", "--documents", "600", "--features", "9", "--queries", "30", "--fold-count", "3",
@@ -370,7 +370,7 @@ class Report(harness.CommandLine):
         self.assertIn("over the baseline, rules", self.page("curves", "--baseline", "rules"))
         shutil.rmtree(self.folder / "curves/curves")
         bare = " ".join(self.expect_own(self.page("curves")).words)
-        self.assertIn("The folder has no curves/FOLD.json of each fold: there are no intervals.", bare)
+        self.assertIn("There are no intervals, because the folder lacks curves/FOLD.json of some folds.", bare)
         self.assertNotIn("In short", bare)
         self.assertIn("defaults, rules: NDCG@10 by labels", words)
         # A mean by hand.
@@ -393,7 +393,7 @@ class Report(harness.CommandLine):
                  {"engine": "b", "input": "web", "seconds": 0.5, "bytes": 2e9, "ops": 1e9}, {"commit": "0"}]
         self.file("b.jsonl", "".join(json.dumps(line) + "\n" for line in lines).encode())
         words = self.expect_own(self.page("--model", "m", "--bench", "b.jsonl", "--top", "3")).words
-        for text in ("Member 1, kind rules", "The rules that move scores furthest", "Member 2, kind scorecard",
+        for text in ("Member 1, kind rules", "The most influential rules", "Member 2, kind scorecard",
                      "Seconds: web", "Roofline: web", "a<b, threads 2", "0.25",
                      "1 line of the file has no engine and seconds, and is not shown."):
             self.assertIn(text, words)
@@ -436,18 +436,18 @@ class Report(harness.CommandLine):
         text = (self.folder / "r.tex").read_text()
         self.assertEqual(text.count("\\includesvg"), len(figures))
         self.assertEqual(text.count("\\begin{longtable}"), text.count("\\end{longtable}"))
-        self.expect(2, "report", "result", "--format", "latex", message="format latex needs out, a file: its figures are files beside it")
+        self.expect(2, "report", "result", "--format", "latex", message="format latex needs a file for out, because its figures go to files in the same folder")
 
     def test_figures_in_pdf(self):
         drawn_experiment(self)
         pdf = ["report", "result", "--format", "latex", "--figures", "pdf", "--out", "r.tex"]
         self.expect(1, *pdf, env={"PATH": str(self.folder)},
-                    message="needs the program rsvg-convert (Debian: librsvg2-bin), which is not there")
+                    message="needs the program rsvg-convert, which was not found; install it (Debian: librsvg2-bin)")
         broken = self.file("rsvg-convert", b"#!/bin/sh\necho no PDF\n")
         broken.chmod(0o755)
         self.expect(1, *pdf, env={"PATH": str(self.folder)}, message="figure-1.svg: ")
         self.assertFalse((self.folder / "r.tex").exists())
-        self.expect(2, "report", "result", "--figures", "pdf", "--out", "x", message="a page holds its figures itself")
+        self.expect(2, "report", "result", "--figures", "pdf", "--out", "x", message="a page holds its own figures")
         if not shutil.which("rsvg-convert"):
             self.skipTest("needs rsvg-convert (Debian: librsvg2-bin)")
         self.expect(0, *pdf)
@@ -481,7 +481,7 @@ class Report(harness.CommandLine):
         self.expect(3, "report", "result", "--out", "x", message="results.json:1:2")
         (self.folder / "curves").mkdir()
         self.file("curves/curves.tsv", b"a\tb\n")
-        self.expect(3, "report", "curves", "--out", "x", message="curves.tsv:1:1: found another header")
+        self.expect(3, "report", "curves", "--out", "x", message="curves.tsv:1:1: found a different header")
         self.file("b.jsonl", b'{"engine": "a", "seconds": 1}\n[]\n')
         self.expect(3, "report", "--bench", "b.jsonl", "--out", "x", message="b.jsonl:2:1: found no JSON object")
         for bad, found in (('"fast"', "string"), ("-1", "-1"), ("0", "0"), ("[1]", "array"), ("true", "boolean")):

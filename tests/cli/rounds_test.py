@@ -97,7 +97,7 @@ class Rounds(harness.CommandLine):
         for member, package in (("ranksvm", "liblinear"), ("xgboost", "XGBoost")):
             done = self.rulerank(*line, "--committee", "rules," + member)
             if done.returncode == 2:
-                self.assertIn(f"{member} is not in this build, expected one with {package}",
+                self.assertIn(f"this build does not have {member}, expected a build with {package}",
                               done.stderr.decode())
             else:
                 self.assertEqual(done.returncode, 0, done.stderr)
@@ -163,8 +163,8 @@ class Rounds(harness.CommandLine):
         sampled = len({row[0] for row in self.ids() if row[5] == "0"})
         shown = self.ask([*words[:sampled], "u\n", "e\n", *words[sampled:]], 0)
         self.assertEqual((self.read("out"), self.read("ids")), self.want)
-        for text in ("round 1 of 3, ", " to go: the committee disagrees on ",
-                     "there is no answer to take back", " answers to go in round 1 of 3",
+        for text in ("round 1 of 3, ", " left; the committee disagrees on ",
+                     "there is no answer to undo", " answers left in round 1 of 3",
                      "nearest labelled documents"):
             self.assertIn(text, shown)
         whole = self.read("state")
@@ -229,9 +229,9 @@ class Rounds(harness.CommandLine):
             usage("an unknown rule", "--select entropy", "found 'entropy', expected committee"),
             usage("no margins", "--select margin --committee a={in}", "none"),
             Row("members without rounds", whole, line.replace("--rounds 2 ", "") +
-                "--committee rules,ranksvm", 2, "--committee without --rounds"),
+                "--committee rules,ranksvm", 2, "--committee needs --rounds"),
             Row("a choice without rounds", whole, line.replace("2 ", "0 ") + "--select random", 2,
-                "--select without --rounds"),
+                "--select needs --rounds"),
             usage("no documents of a query", "--per-query 0", "--per-query"),
             usage("scores on standard input too", "--committee rules,a=-,b=-", "standard input"),
             Row("scores of another file", whole, line + "--committee rules,a={scores}", 3,
@@ -241,7 +241,7 @@ class Rounds(harness.CommandLine):
             Row("a pick without a label", pool.replace(b"-1", b"1", 119), line +
                 "--unlabelled -1 --rule-size 2 --partitions 1 --per-query 9 "
                 "--committee rules,a={scores}", 3,
-                "{in}:120:1: this document was picked and is not labelled, expected a label",
+                "{in}:120:1: this picked document has no label, expected a label",
                 {"scores": scores}),
         ])
 

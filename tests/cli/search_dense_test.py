@@ -73,7 +73,7 @@ class SearchDense(harness.CommandLine):
                 self.expect(0, *line, "--collection", base, "--metric", metric, "--index", "kept.index").stdout, expected)
             self.assertEqual(self.expect(0, *line, "--index", "kept.index").stdout, expected)
             self.expect(0, "search", "dense", "--collection", base, "--metric", metric, "--index", "alone.index",
-                        message="40 rows of 3 values in alone.index")
+                        message="wrote 40 rows of 3 values to alone.index")
             self.assertEqual((self.folder / "alone.index").read_bytes(), (self.folder / "kept.index").read_bytes())
 
     def test_indexes_that_are_wrong(self):
@@ -85,19 +85,19 @@ class SearchDense(harness.CommandLine):
         self.expect(3, *line, "--index", cut, message="cut.index:1:1: found an index of")
         changed = self.file("changed.index", kept[:70] + bytes([kept[70] ^ 1]) + kept[71:])
         self.expect(3, *line, "--index", changed, message="changed.index:1:1: rows of this index are damaged")
-        self.expect(3, *line, "--index", base, message="base.fvecs:1:1: found no index of rulerank")
+        self.expect(3, *line, "--index", base, message="base.fvecs:1:1: not an index of rulerank")
         self.expect(3, *line, "--index", "absent.index", message="absent.index")
         text = self.file("words.tsv", b"a\tsome words\nb\tother words\n")
         self.expect(0, "search", "text", "--collection", text, "--index", "text.index", "--quiet")
         self.expect(3, *line, "--index", "text.index", message='found a "rulerank text index", expected a rulerank dense index')
         for wrong, message in (([], "no rows, expected --collection or --index"),
-                               (["--index", "-"], "--index: found -, expected a file"),
-                               (["--index", "kept.index", "--metric", "ip"], "the index has been made, and has its own"),
+                               (["--index", "-"], "--index: found standard input (-), expected a file"),
+                               (["--index", "kept.index", "--metric", "ip"], "the index has its own metric"),
                                (["--collection", base, "--index", queries], "queries.fvecs")):
             self.expect(2, *line, *wrong, message=message)
         self.expect(2, "search", "dense", "--index", "kept.index", message="nothing to do, expected --queries, or --collection")
         self.expect(2, "search", "dense", "--collection", base, message="nothing to do, expected --queries, or --index")
-        self.expect(2, "search", "dense", "--collection", base, "--index", "x.index", "--k", "3", message="--k without --queries")
+        self.expect(2, "search", "dense", "--collection", base, "--index", "x.index", "--k", "3", message="--k needs --queries")
 
     def test_what_is_found(self):
         rows, queries = drawn(150, 5, 1), drawn(40, 5, 2)
@@ -127,7 +127,7 @@ class SearchDense(harness.CommandLine):
         base, asked = self.inputs([[0.0]] * 60000, [[0.0]] * 256)
         limit = 600 << 20
         self.expect(2, "search", "dense", "--collection", base, "--queries", asked, "--radius", "1",
-                    "--threads", 1, "--out", "near", message="which memory does not hold",
+                    "--threads", 1, "--out", "near", message="more than memory holds; use",
                     preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
         self.assertFalse((self.folder / "near").exists())
 
@@ -193,7 +193,7 @@ class SearchDense(harness.CommandLine):
         asked = self.file("asked.u8bin", struct.pack("<2I", 1, 1) + b"\0")
         for name in ("near.ivecs", "near.ibin", "near.npy"):
             self.expect(2, "search", "dense", "--collection", many, "--queries", asked, "--k", 1, "--out", name,
-                        message=f"--out {name}: found 2147483649 rows, expected no more than 2147483648")
+                        message=f"--out {name}: found 2147483649 rows, expected at most 2147483648")
 
     def test_names_of_outputs(self):
         base, asked = self.inputs(drawn(20, 3, 8), drawn(5, 3, 9))
@@ -201,12 +201,12 @@ class SearchDense(harness.CommandLine):
         line = ["search", "dense", "--collection", base, "--queries", asked]
         for name in ("near.fvecs", "near.fbin", "near.bvecs", "near.u8bin", "near.i8bin", "near.idx",
                      "near.ivecs.gz", "near.npy.zst", "near.FBIN"):
-            self.expect(2, *line, "--out", name, message=f"--out {name}: found a name of vectors, expected one in .ivecs")
+            self.expect(2, *line, "--out", name, message=f"--out {name}: found a format that does not")
             self.assertFalse((self.folder / name).exists())
         for name in ("v.ivecs", "v.fvecs.gz", "v"):
             self.expect(2, *line, "--out", "near.ivecs", "--values", name,
-                        message=f"--values {name}: expected a name in .fvecs, .fbin or .npy")
-        self.expect(2, *line, "--tag", "mine", message="--tag without --run")
+                        message=f"--values {name}: expected a name that ends with .fvecs, .fbin or .npy")
+        self.expect(2, *line, "--tag", "mine", message="--tag needs --run")
         for option in ("--ids", "--query-ids"):
             self.expect(2, *line, "--out", "near.npy", option, ids, message=f"{option} beside --out near.npy")
         self.expect(0, *line, "--out", "near.IVECS", "--ids", ids, "--run", "near.run", "--k", 2)
@@ -226,9 +226,9 @@ class SearchDense(harness.CommandLine):
         self.assertEqual(self.expect(0, *line, "--collection", named, "--collection-format", "fvecs", "--queries", asked).stdout,
                          expected)
         self.expect(2, *line, "--collection", "-", "--queries", asked, input=harness.fvecs(rows),
-                    message="--collection -: standard input has no name that says its format, expected --collection-format")
-        self.expect(2, *line, "--collection", base, "--queries", "-", message="expected --queries-format")
-        self.expect(2, *line, "--collection", named, "--queries", asked, message="base: the name says no format of vectors")
+                    message="--collection -: standard input has no name that gives its format; set --collection-format")
+        self.expect(2, *line, "--collection", base, "--queries", "-", message="set --queries-format")
+        self.expect(2, *line, "--collection", named, "--queries", asked, message="base: found no format of vectors")
         self.expect(2, *line, "--collection", base, "--queries", asked, "--queries-format", "fvec", message="fvec")
         self.expect(2, "search", "dense", "--collection", base, "--index", "i", "--queries-format", "npy",
                     message="--queries-format without --queries")
@@ -261,7 +261,7 @@ class SearchDense(harness.CommandLine):
             self.expect(3, "search", "dense", "--collection", base, "--ids", bad, "--index", "new",
                         message="bad:30:1: found the id")
             self.assertFalse((self.folder / "new").exists())
-        self.expect(2, "search", "dense", "--index", "kept", "--verify", "--ids", ids, message="--ids without --queries")
+        self.expect(2, "search", "dense", "--index", "kept", "--verify", "--ids", ids, message="--ids needs --queries")
 
     def test_a_filter_of_ids(self):
         rows, queries = drawn(30, 3, 8), drawn(4, 3, 9)
@@ -291,7 +291,7 @@ class SearchDense(harness.CommandLine):
     def test_verify(self):
         base, asked = self.inputs(drawn(40, 3, 1), drawn(4, 3, 2))
         self.expect(0, "search", "dense", "--collection", base, "--index", "kept", "--quiet")
-        said = "kept: header, checksums and all 40 rows of 3 values are right"
+        said = "kept: header, checksums and all 40 rows of 3 values are valid"
         self.expect(0, "search", "dense", "--index", "kept", "--verify", message=said)
         done = self.expect(0, "search", "dense", "--index", "kept", "--verify", "--queries", asked, "--json", "--out", "o",
                            message=said)
@@ -302,7 +302,7 @@ class SearchDense(harness.CommandLine):
             self.expect(3, "search", "dense", "--index", changed, "--verify", message="changed:1:1: ")
         for wrong in (["--collection", base], ["--collection", base, "--index", "new"]):
             self.expect(2, "search", "dense", *wrong, "--queries", asked, "--verify",
-                        message="--verify: expected --index without --collection")
+                        message="--verify needs --index without --collection")
 
     def test_ids(self):
         base, asked = self.inputs([[0, 0], [3, 0], [9, 9]], [[1, 0], [9, 8]])
@@ -357,9 +357,9 @@ class SearchDense(harness.CommandLine):
                     self.assertEqual(summary["by_minima"] + summary["by_sorting"], 1)
         for engine in published:
             self.expect(2, *line, "--engine", engine, "--radius", "1", "--out", "o",
-                        message=f"engine {engine} finds k neighbours, found a radius; use engine flat")
+                        message=f"engine {engine} finds k neighbours alone, found a radius; use engine flat")
             self.expect(2, *line, "--engine", engine, "--filter", ids, "--out", "o",
-                        message=f"engine {engine} searches all rows, found a filter; use engine flat")
+                        message=f"engine {engine} searches all rows alone, found a filter; use engine flat")
 
     def test_bad_input(self):
         good = harness.fvecs([[1, 2], [3, 4], [5, 6]])
@@ -373,15 +373,15 @@ class SearchDense(harness.CommandLine):
                 ("metric", b"", start + "--metric l3", 2, "found metric 'l3', expected l2, ip, cosine"),
                 ("engine", b"", start + "--engine flot", 2, "flot"),
                 ("radius below 0", b"", start + "--radius -1", 2, "radius: found -1"),
-                ("radius and k", b"", start + "--radius 1 --k 3", 2, "--k beside --radius"),
-                ("values alone", b"", start + "--values v.fvecs", 2, "--values: expected --out"),
-                ("labels alone", b"", start + "--labels {in}", 2, "--labels without --votes"),
-                ("votes alone", b"", start + "--votes majority", 2, "--votes without --labels"),
+                ("radius and k", b"", start + "--radius 1 --k 3", 2, "--k cannot be combined with --radius"),
+                ("values alone", b"", start + "--values v.fvecs", 2, "--values needs --out"),
+                ("labels alone", b"", start + "--labels {in}", 2, "--labels needs --votes"),
+                ("votes alone", b"", start + "--votes majority", 2, "--votes needs --labels"),
                 ("filter beyond the rows", b"1\n3\n", start + "--filter {in}", 3,
                  "{in}:2:1: found \"3\", expected the number of a row below 3"),
                 ("filter of words", b"x\n", start + "--filter {in}", 3, "{in}:1:1: found \"x\""),
                 ("filter of pairs", b"1 2\n", start + "--filter {in}", 3,
-                 "{in}:1:3: found \"2\", expected one number a line"),
+                 "{in}:1:3: found \"2\", expected one number on each line"),
                 ("too few ids", b"a\nb\n", start + "--ids {in}", 3,
                  "{in}:3:1: found 2 ids, expected one for each of 3 rows"),
                 ("too many ids", b"a\nb\nc\nd\n", start + "--query-ids {in}", 3,
@@ -396,7 +396,7 @@ class SearchDense(harness.CommandLine):
         self.expect(3, "search", "dense", "--collection", base, "--queries", nan,
                     message="nan.fvecs:2:2: ")
         self.expect(2, "search", "dense", "--collection", base, "--queries", base, "--radius", "1",
-                    "--out", "o.ivecs", message="--out o.ivecs beside --radius")
+                    "--out", "o.ivecs", message="--out o.ivecs cannot be combined with --radius")
 
 
 if __name__ == "__main__":

@@ -122,7 +122,7 @@ class SearchMetric(harness.CommandLine):
                     self.assertEqual(int(rank), len(found[int(q)]))
                 self.assertEqual({q: all for q, all in enumerate(of) if all}, found, (verb, limit))
         self.expect(2, "search", "dense", "--collection", base, "--queries", base, "--leave-out-self", "--out", "near.ivecs",
-                    message="--leave-out-self beside --out near.ivecs")
+                    message="--leave-out-self cannot be combined with --out near.ivecs")
 
     def test_index(self):
         rows, queries = drawn(100, 3, 4), drawn(5, 3, 5)
@@ -183,8 +183,8 @@ class SearchMetric(harness.CommandLine):
             "evaluations")}, {
                 "objects": 3, "metric": "edit", "index_type": "brute", "build_evaluations": 0,
                 "checked_triples": 100000, "queries": 3, "k": 2, "evaluations": 9})
-        self.assertIn("3 objects are compared sooner", summary["reason"])
-        self.assertIn(b"100000 random triples found no distance that breaks", done.stderr)
+        self.assertIn("3 objects takes less time", summary["reason"])
+        self.assertIn(b"100000 random triples had no distance that violates", done.stderr)
         self.expect(0, "search", "metric", "--collection", base, "--metric", "edit", "--check-metric")
 
     def test_a_disk_that_is_full(self):
@@ -242,7 +242,7 @@ class SearchMetric(harness.CommandLine):
         base = self.file("words.txt", b"one\ntwo\nthree\n")
         rows = self.file("base.fvecs", harness.fvecs(drawn(20, 3, 4)))
         has_gpu = bool(self.told("devices", "--json")["cuda"])
-        took = b"rulerank: --device auto took cpu: CUDA would take longer to start"
+        took = b"rulerank: --device auto selected the CPU: starting CUDA would take longer"
         of_words = ["search", "metric", "--collection", base, "--queries", base, "--metric", "edit"]
         of_rows = ["search", "metric", "--collection", rows, "--queries", rows]
         for line in (of_words, of_rows, [*of_rows, "--metric", "l1", "--index-type", "brute"],
@@ -277,20 +277,20 @@ class SearchMetric(harness.CommandLine):
     def test_words_are_no_vectors(self):
         words, rows = self.file("words.txt", b"one\ntwo\n"), self.file("rows.fvecs", harness.fvecs([[1, 2]]))
         unnamed = self.file("rows.txt", b"one\r\n" + harness.fvecs([[1, 2]]))
-        by_name = "found {}, vectors (fvecs) by its name, expected words, one a line"
+        by_name = "found {}, whose name says vectors (fvecs); expected words, one on each line"
         line = ["search", "metric", "--metric", "edit"]
         self.expect(2, *line, "--collection", rows, "--queries", words, message="--collection: " + by_name.format(rows))
         self.expect(2, *line, "--collection", words, "--queries", rows, message="--queries: " + by_name.format(rows))
         for side in ("--collection", "--queries"):
             files = {"--collection": words, "--queries": words, side: unnamed}
             self.expect(3, *line, *(word for pair in files.items() for word in pair),
-                        message=f"{unnamed}:2:1: found a byte of 2, expected words, one a line")
+                        message=f"{unnamed}:2:1: found a byte of value 2, expected words, one on each line")
         self.expect(0, *line, "--collection", words, "--index", "kept")
         asked = ["search", "metric", "--index", "kept", "--queries"]
         self.expect(2, *asked, rows, message="--queries: " + by_name.format(rows))
         self.expect(3, *asked, unnamed, message=f"{unnamed}:2:1: found a byte of 2")
         packed = self.file("rows.npy.gz", b"one\n")
-        self.expect(2, *asked, packed, message="vectors (npy) by its name")
+        self.expect(2, *asked, packed, message="whose name says vectors (npy)")
 
     def test_bad_input(self):
         base = self.file("good.fvecs", harness.fvecs([[1, 2], [3, 4], [5, 6]]))
@@ -300,36 +300,36 @@ class SearchMetric(harness.CommandLine):
             ("no collection", "search metric --queries {in}", 2, "expected --collection or --index"),
             ("nothing to do", "search metric --collection {in}", 2, "nothing to do"),
             ("k of 0", start + "--k 0", 2, "--k"),
-            ("squared", start + "--metric squared-l2", 2, "the square of l2 has no triangle inequality"),
-            ("cosine", start + "--metric cosine", 2, "angular has the same nearest"),
-            ("ip", start + "--metric ip", 2, "inner products are no distances"),
+            ("squared", start + "--metric squared-l2", 2, "squared l2 violates the triangle inequality"),
+            ("cosine", start + "--metric cosine", 2, "angular finds the same neighbours"),
+            ("ip", start + "--metric ip", 2, "inner products are not distances"),
             ("metric", start + "--metric l3", 2, "expected one of l1, l2, linf, angular, edit"),
             ("type", start + "--index-type vp", 2, "vp"),
             ("alpha", start + "--alpha 0 --index-type sss", 2, "--alpha: found 0, expected a number above 0"),
             ("alpha above 1", start + "--alpha 1.5 --index-type sss", 2, "--alpha: found 1.5"),
             ("alpha of lc", start + "--index-type lc --alpha .7", 2,
-             "--alpha of an index of type lc, expected --index-type sss, sss-tree"),
-            ("alpha of auto", start + "--alpha .7", 2, "--alpha of an index of type auto"),
+             "--alpha has no effect on an index of type lc, expected --index-type sss, sss-tree"),
+            ("alpha of auto", start + "--alpha .7", 2, "--alpha has no effect on an index of type auto"),
             ("bucket of brute", start + "--index-type brute --bucket 7", 2,
-             "--bucket of an index of type brute, expected --index-type lc, sss-tree, egnat, m-tree, mvpt"),
-            ("bucket of sss", start + "--index-type sss --bucket 7", 2, "--bucket of an index of type sss"),
+             "--bucket has no effect on an index of type brute, expected --index-type lc, sss-tree, egnat, m-tree, mvpt"),
+            ("bucket of sss", start + "--index-type sss --bucket 7", 2, "--bucket has no effect on an index of type sss"),
             ("engine of another type", start + "--index-type egnat --engine index --bucket -1", 2, "--bucket: "),
-            ("tag", start + "--tag mine", 2, "--tag without --run"),
-            ("letters", start + "--letters bytes", 2, "--letters without --metric edit"),
+            ("tag", start + "--tag mine", 2, "--tag needs --run"),
+            ("letters", start + "--letters bytes", 2, "--letters needs --metric edit"),
             ("radius below 0", start + "--radius -1", 2, "--radius: found '-1', expected a number of 0 or more"),
             ("radius that is none", start + "--radius nan", 2, "--radius: found 'nan'"),
-            ("radius and k", start + "--radius 1 --k 3", 2, "--k beside --radius"),
+            ("radius and k", start + "--radius 1 --k 3", 2, "--k cannot be combined with --radius"),
             ("metric of an index", "search metric --index {in} --queries {in} --metric l1", 2,
-             "--metric beside --index without --collection"),
-            ("index from a stream", start + "--index -", 2, "--index: found -"),
+             "--metric cannot be combined with --index without --collection"),
+            ("index from a stream", start + "--index -", 2, "--index: found standard input (-)"),
             ("out without queries", f"search metric --collection {base} --index {{out}} --k 3", 2,
-             "--k without --queries"),
+             "--k needs --queries"),
             ("schedule", start + "--schedule bulk", 2, "found 'bulk'"),
             ("schedule without queries", f"search metric --collection {base} --index {{out}} --schedule local", 2,
-             "--schedule without --queries"),
+             "--schedule needs --queries"),
             ("split into nothing", start + "--split 0", 2, "--split"),
-            ("split and kept", start + "--split 2 --index {out}.index", 2, "--split beside --index"),
-            ("split and dealt", start + "--split 2 --schedule local", 2, "--schedule beside --split"),
+            ("split and kept", start + "--split 2 --index {out}.index", 2, "--split cannot be combined with --index"),
+            ("split and dealt", start + "--split 2 --schedule local", 2, "--schedule cannot be combined with --split"),
             ("other dimensions", f"search metric --collection {base} --queries {three} --out {{out}}", 2,
              "found vectors of 3 dimensions, expected 2"),
             ("no index", f"search metric --index {{in}} --queries {base} --out {{out}}", 3,

@@ -284,7 +284,7 @@ class Found(Search):
         docs = self.file("docs.tsv", b"a\tred fish\nb\tblue fish\nc\tgreen\n")
         queries = self.file("queries.tsv", b"q\tfish\nother\tgreen\n")
         line = ["search", "text", "--collection", docs, "--queries", queries, "--out", "o", "--k"]
-        said = b"every query has fewer than --k results: 2 at most\n"
+        said = b"every query has fewer than --k results: at most 2\n"
         for k, option, is_said in ((3, (), True), (30, (), True), (2, (), False), (3, ("--quiet",), False),
                                    (3, ("--pad",), False)):
             self.assertEqual(said in self.expect(0, *line, k, *option).stderr, is_said, (k, option))
@@ -332,8 +332,8 @@ class Found(Search):
         self.assertEqual(near("--min-documents", 4), dict.fromkeys("12345", ""))
         for cut in ("--min-documents 4 --max-share 1", "--min-documents 1 --max-share 0.3"):
             self.expect(0, "search", "text", "--collection", docs, "--queries", queries, "--out", "n",
-                        *cut.split(), message=f"warning: no term is left of 3 documents, with "
-                        + cut.replace(" --max", " and --max") + ": all similarities are 0\n")
+                        *cut.split(), message="warning: " + cut.replace(" --max", " and --max")
+                        + " leave no term of 3 documents, so all similarities are 0; ")
         words = self.file("words", b"cafe\n1999\n")
         self.assertEqual(near("--stop-words", f"file:{words}"),
                          {"1": "ab", "2": "", "3": "b", "4": "", "5": "c"})
@@ -401,8 +401,7 @@ class Forms(Search):
         for line in (("--collection", "beir", "--queries", "beir/queries.jsonl"),
                      ("--collection", "beir/corpus.jsonl", "--queries", "beir")):
             self.expect(3, "search", "text", *line,
-                        message="beir: found a folder in BEIR's form, expected a file of it: "
-                                "beir/corpus.jsonl for its documents, or queries.jsonl")
+                        message="beir: found a folder in BEIR's form, expected one of its files: beir/corpus.jsonl for its documents, or queries.jsonl")
         self.assertEqual(
             self.neighbours("--collection", "beir/corpus.jsonl", "--queries", "beir/queries.jsonl"),
             self.neighbours("--collection", forms[0]["tsv"], "--queries", forms[1]["tsv"]))
@@ -578,10 +577,10 @@ class Vectors(Search):
         self.assertEqual([row[2:] for row in found if row[0] == row[2]],
                          [("1", 1), ("2", 1), ("3", 1), ("4", 1)])
         self.assertTrue(all(math.isfinite(row[3]) for row in found))
-        message = "huge: found a value {}tf-idf makes {}, expected at most 1e+150"
+        message = "huge: found a value {}whose tf-idf weight is {}, expected at most 1e+150"
         self.expect(3, "search", "text", "--collection-format", "svmlight", "--collection", huge, "--index",
                     "new", "--weights", "tf-idf",
-                    message=message.format("that ", f"{1e150 * math.log(4)}"))
+                    message=message.format("", f"{1e150 * math.log(4)}"))
         self.assertFalse((self.folder / "new").exists())
         small = self.file("small", b"0 1:1\n0 2:1\n0 2:1\n0 3:1\n")
         self.expect(3, "search", "text", "--collection-format", "svmlight", "--collection", small, "--queries",
@@ -608,9 +607,9 @@ class Vectors(Search):
                  ':1:5: value "1e160" of feature 1 is too large, expected at most 1e+150'),
                 ("below 0", b"1 2:1\n1 2:3 1:-1e200 # x\n",
                  ':2:9: value "-1e200" of feature 1 is too large, expected at most 1e+150'),
-                ("column again", b"1 2:1 3:1 2:1\n", ":1:11: feature 2 is listed twice"),
-                ("id again", b"1 2:1 # a1\n1 3:1 #  a1\n", ':2:10: found id "a1" again, expected each '
-                 "once (it is that of line 1 already)"),
+                ("column again", b"1 2:1 3:1 2:1\n", ":1:11: found feature 2 twice"),
+                ("id again", b"1 2:1 # a1\n1 3:1 #  a1\n", ':2:10: found id "a1" again (first on line 1), '
+                 "expected each id once"),
                 ("number as an id", b"1 2:1 # 2\n1 3:1\n", ':2:1: found id "2" again'),
                 ("empty", b"", ":1:1: found no documents"),
                 ("comments alone", b"# one\n\n", ":1:1: found no documents"),
@@ -630,13 +629,13 @@ class Vectors(Search):
         self.check_rows([Row("it runs", b"", search, 0, "", files)])
         self.check_wrong_usage([
             *((option, search + option,
-               option.split()[0] + " beside --collection-format svmlight: there are no words")
+               option.split()[0] + " cannot be combined with --collection-format svmlight, which has no words")
               for option in ("--stop-words none", "--stemmer none", "--no-fold", "--no-numbers",
                              "--min-length 2", "--max-length 9", "--k1 1", "--b 0")),
             ("bm25", search + "--weights bm25",
-             "found weighting 'bm25' of vectors, expected none, tf-idf"),
+             "found weighting 'bm25' for vectors, expected none or tf-idf"),
             *((option, search + option,
-               "found tf 'log' of vectors, whose values are no counts, expected raw, binary")
+               "found tf 'log' for vectors, whose values are not counts, expected raw or binary")
               for option in ("--tf log", "--weighting ltc.lnc", "--weighting nnn.lnn")),
             ("labels", search + "--labels", "not tsv"),
             ("words of an index of vectors",
@@ -644,7 +643,7 @@ class Vectors(Search):
              "the index holds vectors, expected svmlight"),
             ("vectors of an index of words",
              "search text --index {wi} --queries {v} --collection-format svmlight --out {out}",
-             "the index holds documents of words"),
+             "the index holds words; expected the format of the queries"),
             ("pipeline",
              "pipeline --collection {v} --topics {w} --qrels {w} --out-dir d --collection-format "
              "svmlight",
@@ -670,7 +669,7 @@ class Correct(Search):
         done = self.expect(0, *self.line, "--queries", self.bad, "--correct", "--manifest", "m")
         self.assertEqual(done.stdout, self.expect(0, *self.line, "--queries", self.good).stdout)
         errors = done.stderr.decode()
-        for said in ("query a: 'boundrry' is searched as 'boundary'", "'layerr' is searched as 'layer'",
+        for said in ("query a: searched 'boundrry' as 'boundary'", "'layerr' is searched as 'layer'",
                      "--correct replaced 3 words in 2 queries"):
             self.assertIn(said, errors)
         changes = json.loads((self.folder / "m").read_text())["corrections"]
@@ -698,8 +697,7 @@ class Correct(Search):
         for name in ("with", "without"):
             self.assertEqual(self.expect(0, *ask, name).stdout, off)
         self.expect(3, *ask, "without", "--correct",
-                    message="without:1:1: found an index without the words that --correct needs, expected "
-                            "one made by `rulerank search text --collection DOCS --index without --correct`")
+                    message="without:1:1: found an index without the dictionary that --correct needs, expected one made by `rulerank search text --collection DOCS --index without --correct`")
         whole = (self.folder / "with").read_bytes()
         at = whole.index(b"boundary", whole.index(b"turbulence") - 200)
         self.file("damaged", whole[:at] + b"x" + whole[at + 1:])
@@ -712,7 +710,7 @@ class Correct(Search):
         self.expect(0, "search", "text", "--collection", "v.svm", "--collection-format", "svmlight",
                     "--index", "vi", "--quiet")
         self.expect(2, "search", "text", "--index", "vi", "--queries", "v.svm", "--correct",
-                    message="--correct: the index holds vectors")
+                    message="--correct: found an index of vectors")
 
 
 class Outputs(Search):
@@ -855,15 +853,15 @@ class Outputs(Search):
             return [line.removeprefix("rulerank: warning: ")
                     for line in done.stderr.decode().splitlines()]
 
-        queries = "run: 1 of 2 queries have no judgment in qrels and do not count, first '9' (run:2)"
+        queries = "run: 1 of 2 queries have no judgments in qrels and do not count, first '9' (run:2)"
         self.assertEqual(warned("run"), [
             queries, "qrels: 2 of 3 judged queries are not in run and do not count, first '3' (qrels:1)"])
         self.assertEqual(warned("run", "--complete"), [
-            queries, "qrels: 2 of 3 judged queries are not in run and count as found nothing, first "
+            queries, "qrels: 2 of 3 judged queries are not in run and count as queries that found nothing, first "
             "'3' (qrels:1)"])
         self.assertEqual(warned("odd"), [
             "qrels: 1 of 3 judged queries are not in odd and do not count, first '3' (qrels:1)",
-            "odd: none of its 2 documents is judged for its query in qrels: are they named alike?"])
+            "odd: none of its 2 documents is judged for its query in qrels; check that both files use the same ids"])
         self.assertEqual(warned("run", "--quiet"), [])
 
 
@@ -879,7 +877,7 @@ class Refused(Search):
                 ("no tab behind a label", b"1\tred\n", "--labels", ':1:6: found no tab after "red"'),
                 ("no id", b"1\tred\n\tblue\n", "", ":2:1: found an empty id"),
                 ("an id again", b"1\tred\n2\tblue\n1\tsea\n", "",
-                 ':3:1: found id "1" again, expected each once (it is that of line 1 already)'),
+                 ':3:1: found id "1" again (first on line 1), expected each id once'),
                 ("an id again, JSON", b'{"id": 1, "text": ""}\n{"id": "1", "text": ""}\n', "",
                  ':2:1: found id "1" again'),
                 ("broken JSON", b'{"id": 1, "text": "a"}\n{"id": 2, "text": }\n', "", ":2:19: "),
@@ -891,7 +889,7 @@ class Refused(Search):
                 ("SMART without a number", b".I 1\n.W\nred\n.I x\n.W\n", "", ':4:4: found "x" after'),
                 ("SMART, an id again", b".I 1\n.W\nred\n.I 1\n.W\n", "", ':4:4: found id "1" again'),
                 ("BEIR's and another id", b'{"_id": 1, "id": 2, "text": ""}\n', "",
-                 ":1:1: found _id and id, expected one of them"),
+                 ":1:1: found _id and id with different ids, expected one of them"),
                 ("TREC without an end", b"<DOC>\n<DOCNO>1</DOCNO>\n", "",
                  ":1:1: found a <DOC> without its end"),
                 ("TREC without an id", b"<DOC>\n</DOC>\n", "", ":1:1: found a document without <DOCNO>"),
@@ -955,18 +953,18 @@ class Refused(Search):
         header = good.rindex(b'{"format"')
         for name, data, message in (
                 ("empty", b"", "found an empty file, expected an index"),
-                ("foreign", self.DOCS, "found no index of rulerank"),
-                ("foreign and long", self.DOCS * 1000, "found no index of rulerank"),
-                ("cut at once", good[:20], "found no index of rulerank"),
+                ("foreign", self.DOCS, "not an index of rulerank"),
+                ("foreign and long", self.DOCS * 1000, "not an index of rulerank"),
+                ("cut at once", good[:20], "not an index of rulerank"),
                 ("cut off", good[:-1], f"found an index of {len(good) - 1} bytes, expected"),
                 ("cut in the middle", good[:len(good) // 2], "it is cut off or was added to"),
                 ("longer", good + b"\n", "it is cut off or was added to"),
                 ("two", good + good, "it is cut off or was added to"),
-                ("compressed", gzip.compress(good), "found no index of rulerank"),
-                ("bzip2", bz2.compress(good), "found no index of rulerank"),
+                ("compressed", gzip.compress(good), "not an index of rulerank"),
+                ("bzip2", bz2.compress(good), "not an index of rulerank"),
                 ("a later version", good.replace(b'"version":2', b'"version":3', 1), "damaged"),
                 ("another prefix", good[:30] + b"\x01" + good[31:], "the beginning"),
-                ("another header", good[:header + 3] + b"F" + good[header + 4:], "the header"),
+                ("a different header", good[:header + 3] + b"F" + good[header + 4:], "the header"),
         ):
             with self.subTest(name):
                 path = self.file("bad", data)
@@ -1001,7 +999,7 @@ class Refused(Search):
                          Row("it runs from an index", b"", opened, 0, "", files)])
         rows = [
             ("nothing", "search text", "expected --collection or --index"),
-            ("no kind", "search", "found nothing behind search, expected text"),
+            ("no kind", "search", "found nothing after search, expected text"),
             ("queries alone", "search text --queries {q} --out {out}",
              "no documents, expected --collection or --index"),
             ("documents alone", "search text --collection {docs}", "expected --queries"),
@@ -1014,14 +1012,14 @@ class Refused(Search):
             ("engine", search + "--engine quick",
              "found engine 'quick', expected one of auto, tiles, mt"),
             ("group of another engine", search + "--engine tiles --launch-queries 4",
-             "--launch-queries beside --engine tiles, expected --engine fish"),
+             "--launch-queries cannot be combined with --engine tiles, expected --engine fish"),
             ("balance of another engine", search + "--balance intra",
-             "--balance beside --engine auto, expected --engine fish"),
+             "--balance cannot be combined with --engine auto, expected --engine fish"),
             ("group 0", search + "--launch-queries 0", "--launch-queries"),
             ("weights", search + "--weights heavy",
              "--weights: found weighting 'heavy', expected none, tf-idf, bm25"),
             ("tf", search + "--tf sqrt", "--tf: found 'sqrt', expected raw, log or binary"),
-            ("tf of bm25", search + "--weights bm25 --tf raw", "--tf beside --weights bm25"),
+            ("tf of bm25", search + "--weights bm25 --tf raw", "--tf cannot be combined with --weights bm25"),
             ("SMART's form", search + "--weighting ltc",
              "--weighting: found 'ltc', expected three letters of the documents, a dot and three of"),
             ("SMART's tf", search + "--weighting atc.ltc",
@@ -1032,8 +1030,8 @@ class Refused(Search):
             ("SMART's norm", search + "--weighting ltc.ltu", "found 'u' for the norm in 'ltc.ltu', "
              "expected one of n (none), c (cosine)"),
             ("SMART's norms", search + "--weighting lnc.ltn", "found the norms c and n in 'lnc.ltn'"),
-            *((f"{option} beside --weighting", search + "--weighting ltc.ltc " + option,
-               f"{option.split()[0]} beside --weighting")
+            *((f"{option} cannot be combined with --weighting", search + "--weighting ltc.ltc " + option,
+               f"{option.split()[0]} cannot be combined with --weighting")
               for option in ("--weights none", "--tf raw", "--metric ip")),
             ("votes", search + "--votes loud",
              "found votes 'loud', expected majority or similarity"),
@@ -1045,22 +1043,22 @@ class Refused(Search):
             ("k1", search + "--weights bm25 --k1 -1", "k1: found -1"),
             ("a large k1", search + "--weights bm25 --k1 1e308", "k1: found 1e+308, expected 0 to 1e6"),
             ("b", search + "--weights bm25 --b 1.5", "b: found 1.5"),
-            ("share", search + "--max-share 0", "found 0, expected above 0"),
+            ("share", search + "--max-share 0", "found 0, expected a number above 0"),
             *((f"{option} of {weights or 'the default'}", f"{search}{option} .5 {weights}",
-               f"{option} without --weights bm25") for option in ("--k1", "--b") for weights in ("", "--weights none")),
+               f"{option} needs --weights bm25") for option in ("--k1", "--b") for weights in ("", "--weights none")),
             ("length", search + "--min-length 9 --max-length 8",
              "found words of 9 to 8 code points"),
             ("labels of JSON", search + "--labels --collection-format jsonl", "not tsv"),
             ("position of TSV", search + "--number-by-position --collection-format tsv", "not cranfield"),
-            ("classes alone", search + "--classes {out}.c", "--classes without --votes"),
-            ("k beside a radius", search + "--radius 1 --k 3", "--k beside --radius"),
-            ("pad beside a radius", search + "--radius 1 --pad", "--pad beside --radius"),
-            ("a filter without queries", "search text --collection {docs} --index {out} --filter {in}", "--filter without --queries", b"a\n"),
+            ("classes alone", search + "--classes {out}.c", "--classes needs --votes"),
+            ("k beside a radius", search + "--radius 1 --k 3", "--k cannot be combined with --radius"),
+            ("pad beside a radius", search + "--radius 1 --pad", "--pad cannot be combined with --radius"),
+            ("a filter without queries", "search text --collection {docs} --index {out} --filter {in}", "--filter needs --queries", b"a\n"),
             ("index to standard output", "search text --collection {docs} --index -", "--index"),
             ("index from standard input", "search text --index - --queries {q} --out {out}",
              "--index"),
             ("stop words without a path", search + "--stop-words file:",
-             "--stop-words: the path is empty"),
+             "--stop-words: found an empty path"),
             ("stop words and documents of one stream",
              "search text --collection - --queries {q} --stop-words file:- --out {out}",
              "--collection and --stop-words cannot both be standard input"),
@@ -1092,7 +1090,7 @@ class Refused(Search):
              'found a query\'s id "a query", expected one word', b"a query\tred\n"),
             ("a query's id that is a comment in a run",
              "search text --collection {docs} --queries {in} --run {out}",
-             'found a query\'s id "#", expected one word, a column of the run: # begins a comment',
+             'found a query\'s id "#", expected one word as a column of the run, because # begins a comment',
              b"#\tred\n"),
             ("a document's id with a blank",
              "search text --collection {in} --queries {q} --pad --run {out}",
@@ -1102,13 +1100,13 @@ class Refused(Search):
                        "--min-length 2", "--max-length 9", "--min-documents 2", "--max-share .5",
                        "--weights bm25", "--tf raw", "--weighting ltc.ltc", "--k1 1", "--b 0"):
             rows.append((f"{option} of an index", opened + option,
-                         option.split()[0] + " beside --index without --collection"))
+                         option.split()[0] + " cannot be combined with --index without --collection"))
         for option in ("--out {out}", "--run {out}", "--votes majority", "--k 3", "--metric l2",
                        "--engine mt", "--tag mine", "--votes majority --classes {out}",
                        "--launch-queries 2", "--balance intra", "--pad"):
             rows.append((f"{option} without queries",
                          "search text --collection {docs} --index {docs}.i " + option,
-                         option.split()[0] + " without --queries"))
+                         option.split()[0] + " needs --queries"))
         self.check_wrong_usage(rows, files)
 
     def test_groups_are_for_fish_alone(self):
@@ -1129,7 +1127,7 @@ class Refused(Search):
         for option in ("--collection", "--queries", "--index", "--out", "--run", "--classes"):
             words = {**needed, option: ""}
             self.expect(2, "search", "text", *(word for pair in words.items() for word in pair),
-                        message=f"{option}: the path is empty")
+                        message=f"{option}: found an empty path")
         self.assertEqual(os.listdir(self.folder), ["docs"])
 
     def test_what_is_wrong_is_found_before_an_old_index_goes(self):
@@ -1193,7 +1191,7 @@ class Refused(Search):
                       ["o", "--index", "./docs/i"], ["o", "--votes", "majority", "--classes",
                                                      "docs/c"], ["o", "--manifest", "docs/m"]):
             with self.subTest(words=words):
-                self.expect(2, *line, *words, message=" is within --collection docs, expected another")
+                self.expect(2, *line, *words, message=" is inside --collection docs, expected a different")
         self.expect(2, "search", "text", "--collection", asked, "--queries", "docs", "--out",
                     "docs/o", message="--out docs/o is within --queries docs")
         self.expect(0, *line, "docs.o")
@@ -1207,8 +1205,8 @@ class Refused(Search):
         self.assertNotIn(b"warning", self.expect(0, *line).stderr)
         (self.folder / "docs" / "2").symlink_to("nowhere")
         os.mkfifo(self.folder / "docs" / "0")
-        warning = ("rulerank: warning: docs: 2 of 3 entries are no files (links to folders, broken "
-                   'links, pipes) and are passed over, first "0"\n')
+        warning = ("rulerank: warning: docs: left out 2 of 3 entries, which are not regular files (links to folders, "
+                   'broken links, pipes); the first is "0"\n')
         self.assertEqual(self.expect(0, *line).stderr.decode().count(warning), 1)
         (self.folder / "docs" / "1").unlink()
         self.expect(3, *line, message="docs: found no files in the folder, expected documents")

@@ -32,8 +32,7 @@ class Start(harness.CommandLine):
             (self.folder / folder / "pool.txt").mkdir(parents=True)
         line = ["start", "--listen", "127.0.0.1:0", "--dir"]
         said = self.expect(3, *line, "of", "topics.tsv", "docs.jsonl", message="of/pool.txt").stderr.decode()
-        self.assertRegex(said, r"warning: half of the queries \(docs\.jsonl\) have \d+ words or more, and no document \(topics\.tsv\) has more "
-                               r"than \d+; are they in the wrong order\? expected rulerank start DOCS QUERIES\n")
+        self.assertRegex(said, r"warning: half of the queries \(docs\.jsonl\) have \d+ words or more, and no document \(topics\.tsv\) has more than \d+; check the order: rulerank start DOCS QUERIES\n")
         self.assertNotIn("wrong order", self.expect(3, *line, "right", "docs.jsonl", "topics.tsv", message="right/pool.txt").stderr.decode())
 
     def test_an_address_is_checked_before_the_first_step(self):
@@ -89,18 +88,18 @@ class Start(harness.CommandLine):
         code, output, said, given = self.run_with_labels(*self.LINE)
         self.assertEqual(code, 0, said)
         self.assertEqual(given, [20, 40])
-        self.assertNotIn("fewer than --max-documents", said)
+        self.assertNotIn("below --max-documents", said)
         self.assertIn("step 1 of 11: compute the features", said)
         self.assertRegex(output, r"^NDCG@5 over 4 queries: card [.0-9]+, BM25 [.0-9]+, p = [.0-9]+ \(paired t\)\n(Undecided|Deploy|Keep)")
         # Each line that was shown is a command of its own, and the folder has what evaluate makes of the judgments.
         lines = re.findall(r"^rulerank: \$ rulerank (.*)$", said, re.MULTILINE)
         self.assertEqual([line.split()[0] for line in lines], ["features", "label", "fit", "inspect", "features", "rank", "fuse",
                                                               "features", "label", "rank", "evaluate"])
-        why = re.search("^Why a document ranks where it does: rulerank (.*)$", output, re.MULTILINE)[1]
+        why = re.search("^To see why a document ranks where it does: rulerank (.*)$", output, re.MULTILINE)[1]
         self.assertIn(b"rank 1 of 10", self.expect(0, *why.split()).stdout)
         # A held-out query gets the scores of its pairs.
         qid, text = self.read("of/judge-queries.tsv").decode().splitlines()[0].split("\t")
-        line = re.search("^Rank documents for any query: rulerank (.*)$", output, re.MULTILINE)[1].split()
+        line = re.search("^To rank documents for any query: rulerank (.*)$", output, re.MULTILINE)[1].split()
         line[line.index("TEXT")] = text
         shown = json.loads(self.expect(0, *line, "--candidates", 20, "--json").stdout)["documents"]
         rows = [row.split(b" ") for row in self.read("of/card.run").splitlines() if row.startswith(qid.encode() + b" ")]
@@ -109,8 +108,8 @@ class Start(harness.CommandLine):
         self.assertEqual([d["title"] for d in shown], [titles[d["docid"]] for d in shown])
         table = self.expect(0, *line, "--candidates", 2).stdout.decode().splitlines()
         self.assertEqual(len(table), 2)
-        self.expect(2, *line[:-2], message="--query without --collection")
-        self.expect(2, *line, "--test", "of/judged.txt", message="--query beside --test or --run")
+        self.expect(2, *line[:-2], message="--query needs --collection")
+        self.expect(2, *line, "--test", "of/judged.txt", message="--query cannot be combined with --test or --run")
         before = self.read("of/evaluation.json")
         self.expect(0, *lines[-1].split())
         self.assertEqual(self.read("of/evaluation.json"), before)
@@ -133,7 +132,7 @@ class Start(harness.CommandLine):
         settings = json.loads(self.read("of/start.json"))
         del settings["encoding"]
         self.file("of/start.json", json.dumps(settings).encode())
-        self.expect(2, "start", "--dir", "of", "--encoding", "KOI8-R", message='--encoding "KOI8-R": of was begun with "", expected the same')
+        self.expect(2, "start", "--dir", "of", "--encoding", "KOI8-R", message='--encoding "KOI8-R": of was started with "", expected the same')
         code, _, said, given = self.run_with_labels("start", "--dir", "of", "--listen", "127.0.0.1:0")
         self.assertEqual((code, given), (0, [13, 40]), said)
         self.assertIn("step 2 of 11: label 20 documents", said)
@@ -151,19 +150,19 @@ class Start(harness.CommandLine):
         documents = self.read("docs.jsonl")
         self.file("docs.jsonl", b'{"id": 1}\n')
         failed = self.expect(3, *self.LINE, message="docs.jsonl:1:1: found no text")
-        self.assertIn(b"step 1 of 11 is not done; rulerank start --dir of goes on from here", failed.stderr)
+        self.assertIn(b"step 1 of 11 is not finished; rulerank start --dir of continues here", failed.stderr)
         # Until the pool is there, another line may begin anew.
         self.file("docs.jsonl", documents)
         code, _, said, given = self.run_with_labels(*self.LINE, "--seed", 2, stop_after=1)
         self.assertEqual((code, given), (130, [1]), said)
         self.assertEqual(said.count("interrupted"), 1, said)
-        self.assertIn("step 2 of 11 is not done; rulerank start --dir of goes on from here", said)
-        self.expect(2, "start", "--dir", "of", "--labels", 7, message="--labels 7: of was begun with 20, expected the same or another --dir")
+        self.assertIn("step 2 of 11 is not finished; rulerank start --dir of continues here", said)
+        self.expect(2, "start", "--dir", "of", "--labels", 7, message="--labels 7: of was started with 20, expected the same value, or a different --dir")
         with open(self.folder / "docs.jsonl", "ab") as file:
             file.write(b'{"id": "new", "text": "bread"}\n')
-        self.expect(3, "start", "--dir", "of", message="docs.jsonl:1:1: found texts that changed since of was begun")
+        self.expect(3, "start", "--dir", "of", message="docs.jsonl:1:1: found texts that changed since of was started")
         self.file("of/start.json", b"{}")
-        self.expect(3, "start", "--dir", "of", message="of/start.json:1:1: found another object, expected what rulerank start wrote")
+        self.expect(3, "start", "--dir", "of", message="of/start.json:1:1: found different JSON, expected what rulerank start wrote")
 
     def test_wrong_usage(self):
         self.file("few.tsv", b"1\tone\n2\ttwo\n3\tthree\n")

@@ -168,7 +168,7 @@ class Tune(harness.CommandLine):
                 self.assertLessEqual(best["trials"], budget)
                 self.assertGreaterEqual(best["tried"], tried)
                 self.assertRegex(title, f"^{best['trials']} trials of {best['tried']} candidates? of .*, by MAP; "
-                                        "2 more of what they were compared with$")
+                                        "2 more that they were compared with$")
         # Many candidates, little time.
         many = ["--try-smoothing", ",".join(map(str, range(400))), "--try-rule-size", "4"]
         process = self.start("tune", "--train", "data/Fold1/train.txt", "--vali", "data/Fold1/vali.txt", *many,
@@ -200,7 +200,7 @@ class Tune(harness.CommandLine):
         tried = len(json.loads(self.read("state"))["trials"])
         self.assertGreater(tried, 0)
         self.tune("--out", "again.json", "--trials", "again.tsv", "--resume", "state", small=many,
-                  message=f"state: {harness.counted(tried, 'candidate')} tried by an earlier run")
+                  message=f"state: kept {harness.counted(tried, 'candidate')} that an earlier run tried")
         self.assertEqual(self.read("again.json"), self.read("whole.json"))
         self.assertEqual(self.read("again.tsv"), self.read("whole.tsv"))
         self.assertEqual(self.read("state"), self.read("whole"))
@@ -208,7 +208,7 @@ class Tune(harness.CommandLine):
         with open(self.folder / "data" / "Fold1" / "vali.txt", "ab") as file:
             file.write(b"0 qid:more 1:0.5\n")
         self.tune("--resume", "state", small=many, code=3,
-                  message="state:1:1: found trials of other inputs")
+                  message="state:1:1: found trials of different inputs")
         self.assertEqual(self.read("state"), self.read("whole"))
 
     def test_cuts_that_are_given(self):
@@ -314,7 +314,7 @@ class Tune(harness.CommandLine):
                          json.loads(self.read("all.json"))["validation"]["NDCG@10"])
         # Going on from what was tried, and with several threads.
         self.tune(*grid, "--out", "best.json", "--resume", "state", "--threads", "2", small=[],
-                  message="state: 13 candidates tried by an earlier run")
+                  message="state: kept 13 candidates that an earlier run tried")
         best = json.loads(self.read("best.json"))
         self.assertEqual(best["kind"], rows[0]["kind"])
         self.assertEqual(judged("--settings", "best.json"), best["validation"]["NDCG@10"])
@@ -326,7 +326,7 @@ class Tune(harness.CommandLine):
         done = self.tune("--kinds", "card", "--try-max-features", "1", "--try-card-bins", "2", "--out",
                          "best.json", "--json", small=[])
         self.assertIn(b"tuning gained nothing over the defaults for cards, which are kept: -", done.stderr)
-        self.assertIn(b"beside the recommended members (scorecard", done.stderr)
+        self.assertIn(b"difference to the recommended members (scorecard", done.stderr)
         self.assertEqual([one["kind"] for one in json.loads(done.stdout)["fit"]["members"]],
                          ["scorecard", "linear"])
         for options in (["--settings", "best.json"], ["--members", "card"]):
@@ -448,22 +448,19 @@ class Tune(harness.CommandLine):
                      "linear": ["--try-strength=4"]}[of]
             for word in lists:
                 with self.subTest(kinds=kinds, word=word):
-                    self.tune("--kinds", kinds, word, code=2, small=[], message=f"{word.split('=')[0]}: "
-                              f"found without {of} among --kinds ({kinds})")
+                    self.tune("--kinds", kinds, word, code=2, small=[], message=f"{word.split('=')[0]} needs {of} among --kinds ({kinds})")
         for word in ("--try-method=tube", "--try-bins=4"):
             self.tune("--kinds", "linear", word, code=2, small=[], message=f"{word.split('=')[0]}: "
-                      "found without rules or scorecard among --kinds (linear)")
-        self.tune("--kinds", "linear", "--try-norm=none", code=2, small=[], message="--try-norm: found "
-                  "without rules or scorecard or card or joint among --kinds (linear)")
+                      "needs rules or scorecard among --kinds (linear)")
+        self.tune("--kinds", "linear", "--try-norm=none", code=2, small=[], message="--try-norm needs rules or scorecard or card or joint among --kinds (linear)")
         for word in ("--try-max-features=3", "--try-card-bins=4"):
             self.tune("--kinds", "rules,joint", word, code=2, small=[], message=f"{word.split('=')[0]}: "
-                      "found without card among --kinds (rules,joint)")
+                      "needs card among --kinds (rules,joint)")
         self.tune("--kinds", "card", "--try-card-bins", "cv", code=2, small=[])
-        self.tune("--try-strength", "4", code=2, small=[], message="--try-strength: found without "
-                  "linear among --kinds (rules)")
+        self.tune("--try-strength", "4", code=2, small=[], message="--try-strength needs linear among --kinds (rules)")
         for words in (["--engine", "lrar"], ["--cache-memory", "1GB"]):
             self.tune("--kinds", "linear,scorecard", *words, code=2, small=[], message=f"{words[0]}: "
-                      "found without rules among --kinds (linear,scorecard)")
+                      "needs rules among --kinds (linear,scorecard)")
         for word in ("0", "-1", "often"):
             self.tune("--kinds", "linear", "--try-strength", f"10,{word}", code=2, small=[], message=
                       f"error: --try-strength: found '{word}', expected a number from 1e-9 to 1e9, or")
@@ -487,7 +484,7 @@ class Tune(harness.CommandLine):
         self.assertAlmostEqual(best["defaults"]["gain"], gain, 12)
         low, high = best["defaults"]["low"], best["defaults"]["high"]
         self.assertIn(f"tuning gained {gain:+.4f} NDCG@10 [{low:+.4f}, {high:+.4f}] over the defaults for "
-                      "rules, on the 10 queries that it chose by: ".encode() +
+                      "rules, on the 10 queries of the validation set: ".encode() +
                       (b"significant" if low > 0 else b"not significant"), done.stderr)
         # Rules of one item alone, of few bins, are worse than the defaults.
         poor = ["--try-bins", "2", "--try-rule-size", "2", "--try-method", "width", "--try-min-support",
@@ -518,7 +515,7 @@ class Tune(harness.CommandLine):
                 0, "evaluate", "--test", "data/Fold1/vali.txt", "--scores", "s.txt", "--metrics",
                 "MAP", "--json").stdout)["systems"][0]["averages"]["MAP"]
 
-        advice = b"; they are at least as good on these queries: fit --members recommended, or tune --kinds"
+        advice = b"; the recommended members are at least as good on these queries: use fit --members recommended, or tune --kinds"
         poor = ["--try-bins", "2", "--try-rule-size", "2", "--try-method", "width", "--try-min-support",
                 "1", "--try-min-confidence", "0.001"]
         seen = set()
@@ -532,7 +529,7 @@ class Tune(harness.CommandLine):
             self.assertEqual(fit["at_least_as_good"], gain <= 0)
             self.assertIn(f"): {gain:+.4f} MAP [{fit['low']:+.4f}, {fit['high']:+.4f}]".encode() +
                           (advice if gain <= 0 else b", "), done.stderr)
-            self.assertIn(b"beside the recommended members (scorecard", done.stderr)
+            self.assertIn(b"difference to the recommended members (scorecard", done.stderr)
             self.assertEqual([one["kind"] for one in fit["members"]], ["scorecard", "linear"])
             seen.add(gain <= 0)
             # The choice does not depend on it.
@@ -542,7 +539,7 @@ class Tune(harness.CommandLine):
         # Other kinds have it as their defaults.
         done = self.tune("--kinds", "linear", "--out", "best.json", "--json", small=[])
         self.assertNotIn("fit", json.loads(done.stdout))
-        self.assertNotIn(b"beside the recommended members (", done.stderr)
+        self.assertNotIn(b"difference to the recommended members (", done.stderr)
 
     def test_wrong_lines(self):
         for options in (["--metric", "best"], ["--profile", "x"], ["--try-method", "best"],
@@ -573,7 +570,7 @@ class Tune(harness.CommandLine):
         line = f"tune --train {{train}} --vali {{in}} {quick} --out {{out}}"
         self.check_rows([
             Row("good", good, line, 0, files={"train": good}),
-            Row("an empty validation set", b"", line, 3, "{in}:1:1: no documents",
+            Row("an empty validation set", b"", line, 3, "{in}:1:1: found no documents",
                 files={"train": good}),
             Row("a malformed one", b"1 qid:1 1:x\n", line, 3, "{in}:1:11: ", files={"train": good}),
             Row("without a label", b"-1 qid:1 1:1\n", line + " --unlabelled -1", 3,
@@ -582,10 +579,10 @@ class Tune(harness.CommandLine):
             Row("nothing to cut", good, line, 3, "{train}:1:1: no feature",
                 files={"train": b"1 qid:1 1:1\n0 qid:1 1:1\n"}),
             Row("a state of something else", b"{}", f"tune --train {{train}} --vali {{train}} "
-                f"{quick} --resume {{in}} --out {{out}}", 3, "{in}:1:1: found no trials that tune",
+                f"{quick} --resume {{in}} --out {{out}}", 3, "{in}:1:1: found no trials that `rulerank tune",
                 files={"train": good}),
             Row("settings of something else", b"{}", "rank --train {train} --test {train} "
-                "--settings {in} --out {out}", 3, "{in}:1:1: found no settings that tune wrote",
+                "--settings {in} --out {out}", 3, "{in}:1:1: found no member rulerank_settings",
                 files={"train": good}),
             Row("settings with a number that is no rule size",
                 b'{"rulerank_settings":1,"discretizer":null,"rule_size":4294967299,"min_support":1,'
@@ -596,7 +593,7 @@ class Tune(harness.CommandLine):
             Row("settings that nest deeply",
                 b'{"rulerank_settings":' + b"[" * 90_000 + b"]" * 90_000 + b"}",
                 "rank --train {train} --test {train} --settings {in} --out {out}", 3,
-                "{in}:1:521: found JSON of more than 500 levels",
+                "{in}:1:521: found JSON of more than 500 nested levels",
                 files={"train": good}),
             Row("settings that make no sense",
                 b'{"rulerank_settings":1,"discretiser":null,"rule_size":1,"min_support":1,'

@@ -1,7 +1,9 @@
-"""The story of docs/tutorial.md from documents to a decision, on the drawn collection and on Cranfield: pool, 50 labels,
-model, comparison with BM25, explanation, a new query; its scripts, its pictures and the demo that shows it."""
+"""docs/tutorials/fifty-labels.md: the shop that it generates, its steps on other collections, its scripts, its pictures and the demo that shows it."""
 
+import collections
 import contextlib
+import csv
+import hashlib
 import io
 import json
 import os
@@ -15,17 +17,20 @@ import xml.etree.ElementTree
 import harness
 
 DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs"
-sys.path.insert(0, str(DOCS / "tutorial"))
+sys.path.insert(0, str(DOCS / "tutorials/fifty-labels"))
 import demo  # noqa: E402
+import pictures  # noqa: E402
+import shop  # noqa: E402
 
 DRAWN = DOCS / "collection"
 LABELS, CANDIDATES, BASELINE = 50, 50, "BM25_of_document"
+SHOP = "4435b3c0788bca5192ac495c9753a4ff8e3f9ce5ec5a8e5d985a0405e2be9bff"  # of the files of seed 1
 
 
 class Tutorial(harness.CommandLine):
     def script(self, name, *words, code=0, **options):
         program = pathlib.Path(harness.PROGRAM)
-        done = subprocess.run([sys.executable, DOCS / "tutorial" / name, *map(str, words)], cwd=self.folder, check=False,
+        done = subprocess.run([sys.executable, DOCS / "tutorials/fifty-labels" / name, *map(str, words)], cwd=self.folder, check=False,
                               text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=harness.HANGS,
                               env={**os.environ, "PATH": f"{program.parent}:{os.environ['PATH']}"}, **options)
         self.assertEqual(done.returncode, code, done.stderr)
@@ -89,11 +94,11 @@ class Tutorial(harness.CommandLine):
         found = json.loads(said)
         terms = found["document"]["terms"]
         self.assertEqual(sum(term["adds"] for term in terms), found["document"]["score"])
-        self.script("bars.py", "explanation", "explanation.svg", input=said)
+        self.script("pictures.py", "explanation", "explanation.svg", "a title", input=said)
         texts = [one.text for one in xml.etree.ElementTree.parse(self.folder / "explanation.svg").iter() if one.text]
         most = max(terms, key=lambda term: abs(term["adds"]))
         self.assertIn(most["name"].replace("_", " "), texts)
-        self.assertIn(f"{most['adds']:+.3f}", texts)
+        self.assertIn(f"{most['adds']:+g}", texts)
 
     CURVE = ["curve.py", "--pool", "pool.txt", "--answers", "answers.tsv", "--held", "held.txt", "--feature", BASELINE]
 
@@ -106,45 +111,91 @@ class Tutorial(harness.CommandLine):
         answers = sum(row.rpartition("\t")[2].isdigit() for row in self.read_text("answers.tsv").splitlines())
         self.assertEqual(set(rows), {BASELINE, f"all {answers} labels", *(
             f"{n} labels, {way}" for n in (20, LABELS) for way in ("chosen", "random", "ridge, chosen"))})
-        self.assertIn("Where the method, fit on chosen documents, loses: ", shown)
+        self.assertRegex(shown, rf"\n{LABELS} labels, chosen: [-+]\d\.\d{{4}} \(p = ")
+        self.assertRegex(shown, r"\nfit on chosen documents loses .*\.\n\Z")
         return shown
 
-    def test_every_step_of_the_page_has_a_picture(self):
-        page = (DOCS / "tutorial.md").read_text()
-        steps = re.split(r"^## (?=\d\. )", page, flags=re.M)[1:]
-        self.assertEqual(len(steps), 8)
-        for step in steps:
-            with self.subTest(step.splitlines()[0]):
-                found = re.findall(r"^!\[[^]]+\]\((\S+)\)$", step, re.M)
-                self.assertTrue(found)
-                for name in found:
-                    self.assertTrue((DOCS / name).is_file(), name)
+    def test_the_shop(self):
+        """A seed has the same bytes everywhere; another seed has others. Grades, orders and queries are as shop.py states."""
+        for folder, words in ("shop", []), ("again", [1]), ("other", [2]):
+            self.script("shop.py", folder, *words)
+        files = ["docs.jsonl", "topics.tsv", "qrels"]
+        one, again, other = ([self.read(f"{folder}/{name}") for name in files] for folder in ("shop", "again", "other"))
+        self.assertEqual(one, again)
+        self.assertTrue(all(a != b for a, b in zip(one, other)))
+        self.assertEqual(hashlib.sha256(b"".join(one)).hexdigest(), SHOP)
+        kinds, queries, grades = shop.shop(1)
+        documents = [json.loads(line) for line in self.read_text("shop/docs.jsonl").splitlines()]
+        self.assertEqual(len(documents), 2400)
+        self.assertEqual(list(documents[0]), ["id", "title", "text", *shop.COLUMNS])
+        self.assertEqual(self.read_text("shop/qrels").count("\n"), len(documents) * len(queries))
+        self.assertEqual(len({words for _, _, words in queries.values()}), 80)
+        for kind in kinds:
+            orders = sorted((product["orders"] for product in kind["products"]), reverse=True)
+            self.assertEqual([orders[0], orders[9]], [2000, round(2000 * 10 ** -.871)])
 
-    def test_pictures_with_a_row_a_topic(self):
-        def drawn(kind, *more, lines):
-            self.script("rows.py", kind, f"{kind}.svg", "a <title>", *more, input=lines)
-            return xml.etree.ElementTree.parse(self.folder / f"{kind}.svg")
+    def test_the_grades_of_the_shop(self):
+        """Over products of the query's type, of ten shops: shares of the grades, and the agreement of two assessors."""
+        first, second = [], []
+        for seed in range(101, 111):
+            _, queries, grades = shop.shop(seed)
+            chance = shop.Chance(seed)
+            for topic, (kind, asked, _) in queries.items():
+                first += [grades[topic, product["id"]] for product in kind["products"]]
+                second += [shop.grade(chance, asked, product) for product in kind["products"]]
+        shares = [first.count(grade) / len(first) for grade in range(4)]
+        for share, expected in zip(shares, (.4, .35, .18, .07)):
+            self.assertAlmostEqual(share, expected, delta=.03)
+        agreed = sum(a == b for a, b in zip(first, second)) / len(first)
+        counts = [collections.Counter(of) for of in (first, second)]
+        chance = sum(counts[0][grade] * counts[1][grade] for grade in range(4)) / len(first) ** 2
+        self.assertAlmostEqual((agreed - chance) / (1 - chance), .48, delta=.03)
 
-        texts = [one.text for one in drawn("halves", lines="learn\tT1\ta & b\nlearn\tT3\tc\njudge\tT2\td\n").iter()]
-        for words in "a <title>", "2 to learn by", "1 to judge by", "T1 a & b", "T3 c", "T2 d":
+    def test_columns(self):
+        self.file("docs.jsonl", b'{"id": "A", "text": "one", "price": 1.5, "age": 3}\n'
+                  b'{"id": "B", "text": "two", "price": 2, "age": 0}\n')
+        shown = self.script("columns.py", "docs.jsonl", input="-1 qid:T1 x:5 #docid = B text_sums = 1:2\n-1 qid:T2 x:7 # docid = A\n")
+        self.assertEqual(list(csv.reader(shown.splitlines())),
+                         [["qid", "docid", "price", "age"], ["T1", "B", "2", "0"], ["T2", "A", "1.5", "3"]])
+
+    def test_the_page_shows_what_its_commands_draw(self):
+        page = (DOCS / "tutorials/fifty-labels.md").read_text()
+        shown = re.findall(r"\(fifty-labels/(\w+\.svg)\)", page)
+        self.assertEqual(sorted(shown), sorted(path.name for path in (DOCS / "tutorials/fifty-labels").glob("*.svg")))
+        for name in shown:
+            self.assertIn(f" {name}", page)
+
+    def test_the_decision_of_the_page_follows_from_its_figures(self):
+        page = (DOCS / "tutorials/fifty-labels.md").read_text()
+        difference, p = map(float, re.search(r"^NDCG@10  card +(\S+) +\d+ +\d+ +\d+ +\S+ +(\S+) ", page, re.M).groups())
+        decision = "undecided" if p >= .05 else "to deploy the card" if difference > 0 else "to keep BM25"
+        self.assertIn(f"**The decision is {decision}**", page)
+
+    def test_pictures(self):
+        def drawn(kind, lines):
+            self.script("pictures.py", kind, f"{kind}.svg", "a <title>", input=lines)
+            return list(xml.etree.ElementTree.parse(self.folder / f"{kind}.svg").iter())
+
+        lines = "".join(f"{first} {second} {label} qid:{topic} x:1\n" for topic, first, second, label in
+                        [("T1", .5, 1, 0), ("T1", 2, 3, 3), ("T1", -1, 2, -1), ("T2", 0, 1, 1), *[("T2", -1, 0, 0)] * 10])
+        grades = [one.get("class") for one in drawn("ranking", lines) if one.tag.endswith("rect")]
+        self.assertEqual(grades[:3] + grades[13:16], ["g3", "g0", "g0", "g3", "g0", "g0"])  # by the first scores, by the second
+        self.assertEqual(grades[3], "g1")
+        self.assertEqual(len(grades), 2 * (3 + pictures.FIRST) + 4)  # a legend comes last
+        rows = "".join(f"{system}\t{query}\t{value}\n" for query, values in
+                       [("T1", (.5, .75)), ("T2", (.5, .4)), ("T3", (.5, .5)), ("all", (.5, .55))]
+                       for system, value in zip(("bm25", "card"), values))
+        found = drawn("queries", "# a comment\nsystem\tquery\tNDCG@10\n" + rows)
+        self.assertEqual([one.get("class") for one in found if one.tag.endswith("rect")], ["on", "off", "off"])
+        texts = [one.text for one in found]
+        for words in "a <title>", "better on 1 queries, most on T1", "worse on 1, most on T2", "+0.25", "-0.10":
             self.assertIn(words, texts)
-        lines = "-1 qid:T1 f:1 x:5 #docid = A\n-1 qid:T1 x:7 #docid = B\n-1 qid:T2 x:6 #docid = C\n"
-        paths = [one.get("d") for one in drawn("pool", "x", lines=lines).iter() if one.tag.endswith("path")]
-        self.assertEqual([path.count("M") for path in paths], [2, 1])
-        left, right = (float(x) for x in re.findall(r"M(\S+) ", paths[0]))
-        self.assertAlmostEqual(float(re.search(r"M(\S+) ", paths[1])[1]), (left + right) / 2)
-        self.script("rows.py", "pool", "o.svg", "t", "y", input=lines, code=1)
-        scores = "".join(f"{score} {label} qid:{topic} x:1\n" for topic, score, label in
-                         [("T1", .5, 0), ("T1", 2, 2), ("T1", -1, -1), ("T2", 0, 1), *[("T2", -1, 0)] * 10])
-        squares = [one.get("fill") for one in drawn("ranking", lines=scores).iter() if one.get("stroke") == "#999"]
-        of = {0: "#d9d9d9", 1: "#8fc7b1", 2: "#0b6e4f", -1: "#fff"}
-        self.assertEqual(squares[:-4], [of[2], of[0], of[-1], of[1], *[of[0]] * 9])  # behind them the legend
 
-    def test_the_drawn_collection(self):
+    def test_notes_that_have_words_only(self):
         topics = [line.split("\t") for line in (DRAWN / "topics.tsv").read_text().splitlines()]
         self.story([DRAWN / "docs.jsonl"], topics, DRAWN / "qrels")
         means = self.decision()
-        # On these notes nothing is gained over BM25, and little is lost.
+        # Their words are all there is to know of these notes, so labels gain nothing over BM25, and lose little.
         self.assertLess(abs(means["mine"] - means["bm25"]), .03)
         self.assertEqual(self.new_query([DRAWN / "docs.jsonl"], "bread yeast for a beginner")[0][2][0], "N")
         self.explanation()
@@ -163,29 +214,19 @@ class Tutorial(harness.CommandLine):
             demo.main()
         return shown.getvalue()
 
-    def test_the_demo_shows_prose_and_commands_and_the_curve_last(self):
-        shown = self.demo('# A page\n<!-- example: ln -s "$COLLECTION/.." docs -->\n\n```console\n$ echo one\nold\n```\n\n'
-                          f"See [this\npage](x.md).\n\n## Curve\n\n```console\n$ {demo.CURVE} --help | head -1\n```\n\n"
-                          "![A line](x.svg)\n\n## End\n\n**Two** <!-- not shown -->\n\n```console\n$ touch \\\n>   p.svg\n```\n")
-        self.assertRegex(shown, r"\A.*comes last\.\n\n# A page\n\n\$ echo one\none\n\nSee this page\.\n\n## End\n\nTwo\n\n"
-                         r"\$ touch \\\n>   p\.svg\n\n## Curve\n\n\$ python3 .*--help \| head -1\nusage: curve\.py.*\n\n"
-                         r"\(A picture on the page: A line\.\)\n\nThe pictures are .*/demo/p\.svg\.\n\Z")
+    def test_the_demo_shows_prose_and_commands(self):
+        shown = self.demo('# A page\n<!-- example: ln -s "$COLLECTION/.." docs -->\n\n```console\n$ echo one\nold\n'
+                          "$ touch \\\n>   p.svg\n```\n\nSee [this\npage](x.md).\n\n![A line](x.svg)\n\n## End\n\n- **Two** <!-- not shown -->\n- three\n")
+        self.assertRegex(shown, r"\A# A page\n\n\$ echo one\none\n\n\$ touch \\\n>   p\.svg\n\n"
+                         r"The files and pictures of this run are in .*/demo\.\n\nSee this page\.\n\n## End\n\n- Two \n- three\n\Z")
+        self.assertTrue((self.folder / "demo/p.svg").is_file())
         with self.assertRaisesRegex(SystemExit, "this command ended with 3"):
             self.demo("```console\n$ (exit 3)\n```\n")
-        self.assertIn(demo.CURVE, demo.sections(demo.PAGE.read_text())[-1])
 
-    def test_the_demo_of_the_page_itself(self):
-        """Its last words are the page's curve, where the method loses, and the pictures that the page shows."""
-        page = demo.PAGE.read_text()
-        shown = self.demo(page)
-        tail = shown[shown.index("\n## 5. What labels are worth\n"):]
-        self.assertEqual(shown.rindex("\n## "), len(shown) - len(tail))
-        self.assertIn("\nrulerank: 135 documents were asked about, 85 of them skipped\n", shown)
-        curve = re.search(r"^NDCG@10 of held-out topics$.*?^Where the method, fit on chosen documents, loses: .*?$", page,
-                          re.M | re.S)[0]
-        self.assertIn(f"\n{curve}\n", tail)
-        self.assertEqual(re.findall(r"/demo/(\w+)\.svg", tail.rpartition("\nThe pictures are ")[2]),
-                         sorted(re.findall(r"\(tutorial/(\w+)\.svg\)", page)))
+    def test_the_demo_ends_with_what_to_do_next(self):
+        last = demo.plain(re.split(r"^(?=## )", demo.PAGE.read_text(), flags=re.M)[-1])
+        self.assertIn("rulerank start docs.jsonl queries.tsv", last)
+        self.assertNotIn("](", demo.plain(demo.PAGE.read_text()))
 
     def test_cranfield(self):
         cranfield = self.real("text/cranfield")

@@ -72,7 +72,7 @@ class Vectors(harness.CommandLine):
         self.vectors("--collection", docs, "--dimensions", 4, "--out", "d.npy", "--fold-in", docs,
                      "--fold-in-out", "f.npy", "--fold-in-ids-out", "ids", "--topics", docs,
                      "--topics-out", "t.npy",
-                     message="rulerank: 100 documents and 100 topics as vectors of 4 dimensions, in d.npy")
+                     message="rulerank: wrote 100 documents and 100 topics as vectors of 4 dimensions to d.npy")
         rows = (self.folder / "d.npy").read_bytes()
         self.assertEqual(rows, (self.folder / "f.npy").read_bytes())
         self.assertEqual(rows, (self.folder / "t.npy").read_bytes())
@@ -103,14 +103,14 @@ class Vectors(harness.CommandLine):
             Row("no output", drawn(9), "vectors --collection {in}", 2, "--out is required"),
             Row("no collection", b"", "vectors --out {out}", 2, "--collection is required"),
             Row("standard output", drawn(9), "vectors --collection {in} --out -", 2,
-                "--out: found -, expected a file in .npy, .fvecs or .fbin"),
+                "--out: found -, expected a name that ends with .npy, .fvecs or .fbin"),
             Row("no format", drawn(30), "vectors --collection {in} --out {out} --dimensions 2", 2,
-                "/out, expected a file in .npy, .fvecs or .fbin"),
+                "/out, expected a name that ends with .npy, .fvecs or .fbin"),
             Row("f64", drawn(30), "vectors --collection {in} --out {out}.fvecs --dimensions 2 --element f64",
-                2, "out.fvecs, expected a file in .npy for f64"),
-            Row("k1 of no bm25", b"", start + "--k1 2", 2, "--k1 without --weights bm25"),
-            Row("topics alone", b"t\tair\n", start + "--topics {in}", 2, "--topics without --topics-out"),
-            Row("output alone", b"", start + "--topics-out t.npy", 2, "--topics-out without --topics"),
+                2, "out.fvecs, expected a name that ends with .npy for f64"),
+            Row("k1 of no bm25", b"", start + "--k1 2", 2, "--k1 needs --weights bm25"),
+            Row("topics alone", b"t\tair\n", start + "--topics {in}", 2, "--topics needs --topics-out"),
+            Row("output alone", b"", start + "--topics-out t.npy", 2, "--topics-out needs --topics"),
             Row("ids alone", b"", start + "--fold-in-ids-out t", 2, "--fold-in-ids-out without --fold-in"),
             Row("the same output twice", b"t\tair\n", start + "--topics {in} --topics-out {out}.npy", 2,
                 "expected different files"),
@@ -125,7 +125,7 @@ class Vectors(harness.CommandLine):
             Row("no terms", b"1\tthe\n2\tof\n", "vectors --collection {in} --out {out}.npy --dimensions 1", 2,
                 "expected at most 0, the rank"),
             Row("weights twice", b"", start + "--weighting ltc.ltc --weights bm25", 2,
-                "--weights beside --weighting"),
+                "--weights cannot be combined with --weighting"),
             Row("documents", b"no tab\n", "vectors --collection {in} --out {out}.npy", 3, "{in}:1:"),
             Row("topics", b"t\tair\nt\tjet\n", start + "--topics {in} --topics-out t.npy --dimensions 2", 3,
                 "{in}:2:"),

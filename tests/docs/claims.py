@@ -6,13 +6,17 @@ A figure is a ratio (58 x), a time, a rate, a share in percent, a p value, a val
 front of its table or block of code, links to a file under bench/results, and the figure
 
 - stands in that file: as it is written, or with three digits or more as a number that rounds to it;
-- or follows from it, and a comment in the same place says how:
+- or follows from it, and the page's claims say how;
+- or is no measurement, and the page's claims say so: `not measured: 10; 0.5`, or for a whole table `not measured: table`.
 
-      <!-- from bench/results/BENCHMARK/x.jsonl: 58 = value("seconds", engine="mt") / value("seconds", engine="tiles") -->
+The claims of docs/X.md are docs/X.claims, those of README.md docs/README.claims:
 
-  (several equations with ; between them; `results.py` says what an expression may be);
-- or is no measurement, and a comment says so: <!-- not measured: 10; 0.5 -->, or for a whole
-  table <!-- not measured: table -->.
+    WORDS of one paragraph or row, in front of its claims
+      from bench/results/BENCHMARK/x.jsonl
+        58 = value("seconds", engine="mt") / value("seconds", engine="tiles")
+      not measured: 10; 0.5
+
+(`results.py` says what an expression may be). The paragraph or row links to the file.
 
 A README.md of a results folder is prose about the results and counts for no figure. Each folder there
 bears the name of a benchmark, not a date, and has a manifest.json. A README or a manifest names the
@@ -25,6 +29,7 @@ not looked at here.
 CHANGELOG.md may say times, with a link as other pages.
 """
 
+import dataclasses
 import decimal
 import pathlib
 import re
@@ -87,11 +92,45 @@ def stands_in(figure, file):
     return significant(figure) >= 3 and any(rounds_to(number, figure) for number in file.numbers)
 
 
+@dataclasses.dataclass
+class Claim:
+    """What stands below one line of words in a file of claims."""
+
+    line: int
+    words: str
+    equations: list = dataclasses.field(default_factory=list)  # (file, figure, expression)
+    free: list = dataclasses.field(default_factory=list)
+
+
+def claims_of(root, page):
+    """The file of a page's claims."""
+    return (root / "docs" / page.relative_to(root / "docs" if page.is_relative_to(root / "docs") else root)).with_suffix(".claims")
+
+
+def read_claims(path):
+    """The claims of a file, and the faults of its form."""
+    claims, faults, file = [], [], ""
+    for number, line in enumerate(path.read_text().splitlines() if path.exists() else (), 1):
+        what = line.strip()
+        if line and line == what:
+            claims.append(Claim(number, line))
+        elif claims and what.startswith("from "):
+            file = what[5:]
+        elif claims and what.startswith("not measured:"):
+            claims[-1].free += [word.strip() for word in what[13:].split(";")]
+        elif claims and file and " = " in what:
+            claims[-1].equations.append((file, *what.split(" = ", 1)))
+        elif what:
+            faults.append(f"{path}:{number}: found '{what}', expected 'from FILE', 'FIGURE = EXPRESSION' or 'not measured: ...'")
+    return claims, faults
+
+
 class Page:
     """The figures of one page and what supports them."""
 
     def __init__(self, root, path, files):
-        self.root, self.path, self.files, self.faults = root, path, files, []
+        self.root, self.path, self.files = root, path, files
+        self.claims, self.faults = read_claims(claims_of(root, path))
 
     def fault(self, block, words):
         self.faults.append(f"{self.path.relative_to(self.root)}:{block.line}: {words}")
@@ -111,18 +150,16 @@ class Page:
                 found.append(self.files[file])
         return found
 
-    def equations(self, block, text, linked):
-        """The figures that comments derive, checked."""
-        derived = set()
-        for said in markdown.comments(text):
-            if not (match := re.match(r"from (\S+): (.*)", said)):
-                continue
-            files = [file for file in linked if file.path == (self.root / match[1]).resolve()]
-            if not files:
-                self.fault(block, f"found a comment from {match[1]}, expected a link to it beside it")
-                continue
-            for equation in match[2].split(";"):
-                figure, _, expression = (part.strip() for part in equation.partition("="))
+    def claimed(self, block, text, linked):
+        """The figures that the claims beside a text derive, checked, and those that they call no measurements."""
+        derived, free, text = set(), set(), " ".join(text.split())
+        for claim in (claim for claim in self.claims if claim.words in text):
+            free.update(claim.free)
+            for name, figure, expression in claim.equations:
+                files = [file for file in linked if file.path == (self.root / name).resolve()]
+                if not files:
+                    self.fault(block, f"found a claim from {name}, expected a link to it beside it")
+                    continue
                 try:
                     value = results.evaluated(files[0], expression)
                 except (ValueError, SyntaxError, ZeroDivisionError) as error:
@@ -131,18 +168,21 @@ class Page:
                 derived.add(figure)
                 if not re.fullmatch(NUMBER, figure) or not rounds_to(value, figure):
                     self.fault(block, f"found {figure}, expected {value:.6g} = {expression}")
-        return derived
+        return derived, free
 
     def check(self):
-        unused = {}
-        for block in markdown.blocks(self.path.read_text()):
+        unused, blocks = {}, markdown.blocks(self.path.read_text())
+        texts = [" ".join(block.text.split()) for block in blocks if block.kind != "code"]
+        for claim in self.claims:
+            if (count := sum(claim.words in text for text in texts)) != 1:
+                self.faults.append(f"{claims_of(self.root, self.path).relative_to(self.root)}:{claim.line}: found '{claim.words}' "
+                                   f"{count} times in {self.path.name}, expected words of one paragraph or row")
+        for block in blocks:
             if block.kind == "code" and block.language in ("console", "output", "pycon"):
                 continue
             context = block.before + "\n" + ("" if block.kind == "code" else block.text)
             linked = self.linked(block, context)
-            derived = self.equations(block, context, linked)
-            free = [word.strip() for said in markdown.comments(context)
-                    if said.startswith("not measured:") for word in said[13:].split(";")]
+            derived, free = self.claimed(block, context, linked)
             for figure in figures(block):
                 word = "table" if block.kind == "row" and "table" in free else figure
                 if word in derived or word in free:
@@ -152,11 +192,11 @@ class Page:
                 elif not any(stands_in(figure, file) for file in linked):
                     names = ", ".join(file.path.name for file in linked)
                     self.fault(block, f"found {figure}, which is not in {names}")
-            for word in derived.union(free):
+            for word in derived | free:
                 unused.setdefault(word, block)
         for word, block in unused.items():
             if block:
-                self.fault(block, f"found a comment about {word}, which is no figure here")
+                self.fault(block, f"found a claim about {word}, which is no figure here")
         return self.faults
 
 
@@ -201,15 +241,18 @@ def provenance(root):
 
 
 def faults(root):
-    files = {}
-    found = [fault for path in markdown.pages(root) for fault in Page(root, path, files).check()]
-    return found + list(provenance(root))
+    files, pages = {}, markdown.pages(root)
+    for path in sorted(set((root / "docs").rglob("*.claims")) - {claims_of(root, page) for page in pages}):
+        yield f"{path.relative_to(root)}: found claims without their page"
+    for path in pages:
+        yield from Page(root, path, files).check()
+    yield from provenance(root)
 
 
 def main():
     arguments = [word for word in sys.argv[1:] if word != "--history"]
     root = pathlib.Path(arguments[0]).resolve() if arguments else markdown.ROOT
-    found = faults(root) + (list(history(root)) if "--history" in sys.argv else [])
+    found = list(faults(root)) + (list(history(root)) if "--history" in sys.argv else [])
     print(*found, f"{len(found)} faults", sep="\n")
     return 1 if found else 0
 

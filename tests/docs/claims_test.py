@@ -11,29 +11,30 @@ JSONL = ('{"engine": "mt", "seconds": 0.0786}\n{"engine": "tiles", "seconds": 0.
          '{"engine": "tiles", "threads": 2, "seconds": 0.0007}\n')
 TABLE = "| system | MAP |\n| :-- | --: |\n| full | 0.4431 |\n| chosen | 0.4423 |\n"
 LINK = "[run.jsonl](bench/results/run/run.jsonl)"
-RATIO = ('<!-- from bench/results/run/run.jsonl: {} = value("seconds", engine="mt") / '
-         'smallest("seconds", engine="tiles") -->')
+RATIO = ('It is\n  from bench/results/run/run.jsonl\n    {} = value("seconds", engine="mt") / '
+         'smallest("seconds", engine="tiles")\n')
 
 
 class Claims(unittest.TestCase):
-    def faults(self, page, folder="run", **files):
+    def faults(self, page, claimed="", folder="run", **files):
         with tempfile.TemporaryDirectory() as name:
             root = pathlib.Path(name).resolve()
             folder = root / "bench" / "results" / folder
             folder.mkdir(parents=True)
             (root / "docs").mkdir()
             (root / "README.md").write_text(page)
+            (root / "docs" / "README.claims").write_text(claimed)
             files = {"README.md": "commit 0123abc", "manifest.json": "{}", "run.jsonl": JSONL, "table.md": TABLE,
                      **{key.replace("_", "."): text for key, text in files.items()}}
             for file, text in files.items():
                 if text is None:
                     continue
                 (folder / file).write_text(text)
-            return claims.faults(root)
+            return list(claims.faults(root))
 
-    def expect(self, page, *parts, **files):
+    def expect(self, page, *parts, **given):
         """The page has as many faults as parts, and each part is in one of them, in order."""
-        found = self.faults(page, **files)
+        found = self.faults(page, **given)
         self.assertEqual(len(found), len(parts), found)
         for fault, part in zip(found, parts):
             self.assertIn(part, fault)
@@ -66,22 +67,28 @@ class Claims(unittest.TestCase):
         self.expect(f"It is 58 x faster ({LINK}).", "found 58, which is not in run.jsonl")
 
     def test_equation(self):
-        self.expect(f"It is 112 x faster ({LINK}). {RATIO.format(112)}")
-        self.expect(f"It is 113 x faster ({LINK}). {RATIO.format(113)}", "found 113, expected 112.286 = ")
-        self.expect(f"It is fast ({LINK}). {RATIO.format(112)}", "found a comment about 112, which is no figure")
-        self.expect(f"It is 112 x faster. {RATIO.format(112)}",
-                    "found a comment from bench/results/run/run.jsonl, expected a link", "expected a link")
+        self.expect(f"It is 112 x faster ({LINK}).", claimed=RATIO.format(112))
+        self.expect(f"It is 113 x faster ({LINK}).", "found 113, expected 112.286 = ", claimed=RATIO.format(113))
+        self.expect(f"It is fast ({LINK}).", "found a claim about 112, which is no figure", claimed=RATIO.format(112))
+        self.expect("It is 112 x faster.", "found a claim from bench/results/run/run.jsonl, expected a link", "expected a link",
+                    claimed=RATIO.format(112))
 
     def test_equation_of_several_rows_or_none(self):
         for column, rows in (('engine="tiles"', "found 2 rows"), ('engine="fish"', "found 0 rows")):
-            page = (f'It takes 1.3 ms ({LINK}). <!-- from bench/results/run/run.jsonl: '
-                    f'1.3 = 1000 * value("seconds", {column}) -->')
-            self.expect(page, rows, "found 1.3, which is not in run.jsonl")
+            self.expect(f"It takes 1.3 ms ({LINK}).", rows, "found 1.3, which is not in run.jsonl",
+                        claimed=f'It takes\n from bench/results/run/run.jsonl\n 1.3 = 1000 * value("seconds", {column})\n')
 
     def test_equation_is_no_program(self):
-        page = f'It takes 1.3 ms ({LINK}). <!-- from bench/results/run/run.jsonl: 1.3 = __import__("os") -->'
-        self.expect(page, "expected numbers", "found 1.3")
-        self.expect(page.replace('__import__("os")', "(1).real"), "expected numbers", "found 1.3")
+        for program in ('__import__("os")', "(1).real"):
+            self.expect(f"It takes 1.3 ms ({LINK}).", "expected numbers", "found 1.3",
+                        claimed=f"It takes\n  from bench/results/run/run.jsonl\n    1.3 = {program}\n")
+
+    def test_place_of_claims(self):
+        self.expect(f"It is 112 x faster ({LINK}).\n\nIt is slow.", "docs/README.claims:1: found 'It is' 2 times in README.md",
+                    "found a claim from", claimed=RATIO.format(112))
+        self.expect("Nothing.", "README.claims:1: found 'It is' 0 times", claimed=RATIO.format(112))
+        self.expect("Nothing.", "README.claims:1: found 'from x', expected", claimed=" from x\n")
+        self.expect("Every 10 s.\n\nAfter 10 s.", "README.md:3: found 10", claimed="Every\n  not measured: 10\n")
 
     def test_table(self):
         head = "See [table](bench/results/run/table.md):\n\n| what | MAP |\n|---|---|\n"
@@ -96,9 +103,9 @@ class Claims(unittest.TestCase):
         self.expect("What examples.py runs:\n\n```console\nMAP 0.4431\n```\n")
 
     def test_what_is_no_measurement(self):
-        self.expect("A line every 10 s. <!-- not measured: 10 -->")
-        self.expect("A line now and then. <!-- not measured: 10 -->", "found a comment about 10")
-        self.expect("Each:\n<!-- not measured: table -->\n\n| what | time |\n|---|---|\n| a | 10 |\n")
+        self.expect("A line every 10 s.", claimed="A line\n  not measured: 10\n")
+        self.expect("A line now and then.", "found a claim about 10", claimed="A line\n  not measured: 10\n")
+        self.expect("Each:\n\n| what | time |\n|---|---|\n| a | 10 |\n", claimed="Each:\n  not measured: table\n")
         self.expect("Rule size 3, k = 30, `--lambda 0.15`, 64 threads, `12 x`.")
 
     def test_provenance(self):

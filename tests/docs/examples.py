@@ -8,7 +8,7 @@ anything. A picture of a page is the file of its name that the commands draw in 
 
     <!-- example: COMMAND -->
 
-is a command that the page does not show. $COLLECTION is docs/collection; $DATA is the folder of the real sets (RULERANK_TEST_DATA). Pages that use it are `real`, the others
+is a command that the page does not show. A longer one is a file beside the page: `. $PAGE.sh`. $COLLECTION is docs/collection; $DATA is the folder of the real sets (RULERANK_TEST_DATA). Pages that use it are `real`, the others
 `drawn`. --update writes what the commands show into the pages, and pictures beside them; outputs with ... stay as they are
 while they match.
 """
@@ -47,7 +47,7 @@ def steps(block):
 class Session:
     """What the terminal shows, command by command, beginning in a folder: an empty one of its own where none is given."""
 
-    def __init__(self, program, data, folder=None):
+    def __init__(self, program, data, page, folder=None):
         self.own = None if folder else tempfile.TemporaryDirectory()
         folder = folder or self.own.name
         self.state = tempfile.NamedTemporaryFile("r")
@@ -55,7 +55,7 @@ class Session:
         self.environment = {
             "PATH": f"{program.parent}:{os.environ['PATH']}", "HOME": str(folder),
             "LC_ALL": "C.UTF-8", "CUDA_VISIBLE_DEVICES": "", "DATA": str(data or ""), "COLUMNS": "100",
-            "COLLECTION": str(markdown.ROOT / "docs/collection")}
+            "COLLECTION": str(markdown.ROOT / "docs/collection"), "PAGE": str(page.with_suffix(""))}
 
     def code(self):
         return int(self.after.split()[0])
@@ -87,7 +87,7 @@ def picture_faults(path, text, folder, update):
 
 def run_page(path, program, data, update):
     """The faults of a page's examples."""
-    text, session, faults = path.read_text(), Session(program, data), []
+    text, session, faults = path.read_text(), Session(program, data, path), []
     folder = pathlib.Path(session.after.split(maxsplit=1)[1])
 
     def replaced(match):

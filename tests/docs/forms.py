@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""forms.py RULERANK [--update]: the tables of docs/forms.md are those of the program.
+"""forms.py RULERANK [--update]: the tables of docs/reference/forms.md are those of the program.
 
-`rulerank forms` prints the program's table of forms (datasets/forms.cpp). Below `<!-- forms: INPUT -->` in docs/forms.md stands the
+`rulerank forms` prints the program's table of forms (datasets/forms.cpp). Below `<!-- forms: INPUT -->` in docs/reference/forms.md stands the
 table of an input's forms; --update writes it. Every option that a form names is one of the program.
 """
 
@@ -13,7 +13,7 @@ import sys
 import markdown
 import options
 
-PAGE = markdown.ROOT / "docs/forms.md"
+PAGE = markdown.ROOT / "docs/reference/forms.md"
 TABLE = re.compile(r"<!-- forms: (\w+) -->\n+((?:\|.*\n)*)\n*")
 TITLES = {"name": "form", "recognized_by": "recognized by", "read": "read", "options": "options", "refused": "refused"}
 

@@ -9,7 +9,7 @@ import markdown
 
 
 # What has nothing to show: lists of pages and figures, definitions, a module without public headers.
-WITHOUT_EXAMPLE = {"index.md", "benchmarks.md", "definitions.md", "architecture.md", "bitmaps.md"}
+WITHOUT_EXAMPLE = {"index.md", "glossary.md", "benchmarks.md", "definitions.md", "architecture.md", "bitmaps.md"}
 
 
 def anchors(path):

@@ -67,11 +67,6 @@ def blocks(text):
     return found
 
 
-def comments(text):
-    """What stands in the HTML comments of a text, each on one line."""
-    return [re.sub(r"\s+", " ", said).strip() for said in re.findall(r"<!--(.*?)-->", text, re.S)]
-
-
 def targets(text):
     """The targets of a text's links, without what follows a #."""
     return [target.split("#")[0] for target in re.findall(r"\]\(([^)\s]+)\)", text)]

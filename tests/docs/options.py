@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """options.py RULERANK: the pages and the program's help name the same options.
 
-Every option that `rulerank VERB --help` prints stands in the verb's page, in one that it names for
-them, or in docs/command-line.md, and every option in the first column of a table there is one of the
+Every option that `rulerank VERB --help-all` lists stands in the verb's page, in one that it names for
+them, or in docs/reference/command-line.md, and every option in the first column of a table there is one of the
 verb, or of all verbs. What stands behind `rulerank VERB` in the pages' blocks of code are its options.
 """
 
@@ -12,19 +12,23 @@ import sys
 
 import markdown
 
-DOCS = markdown.ROOT / "docs"
+REFERENCE = markdown.ROOT / "docs/reference"
 OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]*")
 # The pages that a verb's own page names for some of its options.
-MORE = {"reduce": ["labelling.md", "whole-queries.md", "two-stages.md"], "experiment": ["verbs/tune.md"],
+MORE = {"reduce": ["../guides/labelling.md", "../guides/whole-queries.md", "../guides/two-stages.md"], "experiment": ["verbs/tune.md"],
         "vectors": ["verbs/search.md"], "features": ["verbs/pipeline.md", "verbs/search.md"],
         "pipeline": ["verbs/experiment.md", "verbs/tune.md", "verbs/search.md", "verbs/reduce.md"]}
 
 
 def printed(program, *verb):
+    """All options of a verb."""
+    return listed(subprocess.run([program, *verb, "--help-all"], check=True, capture_output=True, text=True).stdout)
+
+
+def listed(text):
     """The options that a help lists, each with its other names at the beginning of a line."""
-    shown = subprocess.run([program, *verb, "--help"], check=True, capture_output=True, text=True).stdout
-    names = r"^ {2,4}((?:-\w|--[a-z][\w-]*)(?:, ?(?:-\w|--[a-z][\w-]*))*)"
-    return {option for line in re.findall(names, shown, re.M) for option in OPTION.findall(line)}
+    names = r"^  (?:[A-Z]+, )?((?:-\w|--[a-z][\w-]*)(?:, ?(?:-\w|--[a-z][\w-]*))*)"
+    return {option for line in re.findall(names, text, re.M) for option in OPTION.findall(line)}
 
 
 def first_column(text):
@@ -44,12 +48,12 @@ def commands(text, verbs):
 
 
 def faults(program):
-    pages = sorted((DOCS / "verbs").glob("*.md"))
+    pages = sorted((REFERENCE / "verbs").glob("*.md"))
     options = {page.stem: printed(program, page.stem) for page in pages}
     options["search"] |= set.union(*(printed(program, "search", what) for what in ("text", "dense", "metric")))
-    shared = (DOCS / "command-line.md").read_text()
+    shared = (REFERENCE / "command-line.md").read_text()
     for page in pages:
-        texts = [page.read_text()] + [(DOCS / name).read_text() for name in MORE.get(page.stem, [])]
+        texts = [page.read_text()] + [(REFERENCE / name).read_text() for name in MORE.get(page.stem, [])]
         documented = {option for text in [*texts, shared] for option in OPTION.findall(text)}
         for option in sorted(options[page.stem] - documented):
             yield f"{page.stem} {option}: found in the help, expected it in {page.name} or command-line.md"

@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
-"""plain.py [ROOT] [--report]: pages are in plain technical English.
+"""plain.py [ROOT] [--report]: pages and the comments of C++ and CUDA sources are in plain technical English.
 
-A phrase of NEVER is a fault wherever it stands outside of code. `--report` counts, page by page, sentences that open with a word
-of OPENINGS and words of OTHERS, which are right in some sentences, and the words of a sentence."""
+A phrase of NEVER is a fault anywhere outside of code, and so is an HTML comment in a page of more than a line or 150 characters; a phrase of NEVER_IN_COMMENTS is one in a source. `--report` counts, for
+each page and each source, the sentences that open with a word of OPENINGS and the words of OTHERS, both of which are right in some
+sentences, and gives the length of sentences in words. It ends with the sums of each module, its public headers apart."""
 
+import collections
 import pathlib
 import re
 import statistics
+import subprocess
 import sys
 
 import markdown
@@ -28,6 +31,21 @@ NEVER = {  # a phrase: what to write
     "what is (?:asked|wanted) of": "the option, the request",
     "two of a kind are": "duplicates are",
 }
+NEVER_IN_COMMENTS = {  # the same for comments, which are held to more
+    "an?other than": "differs from",
+    "tells? each other": "exchange",
+    "(?:is|are|has been) told": "receives",
+    "hears? of": "receives, reports",
+    "(?:is|are|was|were) held against": "is compared with",
+    "stands? (?:behind|doubled)": "follows, is doubled",
+    "one behind the other": "concatenated, one after the other",
+    "comes again|that comes twice": "is repeated, a duplicate",
+    "so manieth": "n-th",
+    "what there is": "the existing ones",
+    "what stands": "the text, the value",
+    "what is (?:found|said|known|searched|given|there)": "a noun: the results, the message, the arguments",
+    "is (?:the |its |an?)?\\w+'s to \\w+": "the caller must",
+}
 OPENINGS = ("Of", "What", "That of", "The same", "So many", "Such", "Those")
 OTHERS = ("drawn", "tells", "lies", "stands", "behind", "beside", "less", "widen", "crowded", "handed on", "as they are")
 
@@ -43,22 +61,71 @@ def pages(root):
     return [page for page in markdown.pages(root) if page.name != "CHANGELOG.md"] + [root / "CONTRIBUTING.md"]
 
 
+def sources(root):
+    """The tracked C++ and CUDA sources."""
+    listed = subprocess.run(["git", "-C", root, "ls-files", "*.hpp", "*.cuh", "*.cpp", "*.cu"], capture_output=True, text=True)
+    return [root / path for path in listed.stdout.split()]
+
+
+def public_headers(root):
+    found = set()
+    for file in root.rglob("CMakeLists.txt"):
+        for listed in re.findall(r"\bPUBLIC_HEADERS\s+([\w/.\s]+?)\s+[A-Z_]{4,}", file.read_text()):
+            found |= {file.parent / header for header in listed.split()}
+    return found
+
+
+def comments(path):
+    """(line, text) of each run of comment lines that begin in the same column, without code in backquotes."""
+    column, first, words = None, 0, []
+    for number, line in enumerate([*path.read_text().split("\n"), ""], 1):
+        found = re.search(r"(?:^|\s)(///?<?)(?=\s|$)(.*)", line)
+        if words and (not found or found.start(1) != column or line[:column].strip()):
+            yield first, re.sub(r"`[^`]*`", "", " ".join(words))
+            words = []
+        if found and not found[2].startswith((" namespace", " NOLINT", " clang-format")):
+            column, first = found.start(1), first if words else number
+            words.append(found[2].strip())
+
+
+def texts(root):
+    """(path, its paragraphs, the phrases that fail in them) of each page and each source."""
+    yield from ((page, prose(page), NEVER) for page in pages(root))
+    yield from ((source, comments(source), NEVER | NEVER_IN_COMMENTS) for source in sources(root))
+
+
 def faults(root):
     for page in pages(root):
-        for line, text in prose(page):
-            for phrase, plain in NEVER.items():
+        for comment in re.finditer(r"<!--.*?-->", text := page.read_text(), re.S):
+            if "\n" in comment[0] or len(comment[0]) > 150:
+                line = text.count("\n", 0, comment.start()) + 1
+                yield f"{page.relative_to(root)}:{line}: found a comment of more than a line, expected a file beside the page"
+    for path, paragraphs, never in texts(root):
+        for line, text in paragraphs:
+            for phrase, plain in never.items():
                 if found := re.search(rf"\b(?:{phrase})\b", re.sub(r"\s+", " ", text), re.I):
-                    yield f"{page.relative_to(root)}:{line}: found '{found[0]}', expected plain English, such as: {plain}"
+                    yield f"{path.relative_to(root)}:{line}: found '{found[0]}', expected plain English, such as: {plain}"
+
+
+def sentences_of(text):
+    return [s for s in re.split(r"(?<=[.!?])\s+", re.sub(r"\s+", " ", text).strip("-|> ")) if s]
 
 
 def report(root):
-    print("page: sentences, of these with an unplain opening; unplain words; words of a sentence, mean and most")
-    for page in pages(root):
-        sentences = [s for _, text in prose(page) for s in re.split(r"(?<=[.!?])\s+", re.sub(r"\s+", " ", text).strip("-|> ")) if s]
+    print("file: sentences, of these with an unplain opening; unplain words; words of a sentence, mean and most")
+    public, sums = public_headers(root), collections.defaultdict(lambda: [0, 0, 0])
+    for path, paragraphs, _ in texts(root):
+        sentences = [s for _, text in paragraphs for s in sentences_of(text)]
         openings = sum(bool(re.match(rf"(?:{'|'.join(OPENINGS)})\b(?!.*\?$)", s)) for s in sentences)
         words = sum(len(re.findall(rf"\b(?:{'|'.join(OTHERS)})\b", s)) for s in sentences)
         lengths = [len(s.split()) for s in sentences] or [0]
-        print(f"{page.relative_to(root)}: {len(sentences)}, {openings}; {words}; {statistics.mean(lengths):.1f}, {max(lengths)}")
+        name = path.relative_to(root)
+        print(f"{name}: {len(sentences)}, {openings}; {words}; {statistics.mean(lengths):.1f}, {max(lengths)}")
+        group = "pages" if path.suffix == ".md" else f"{name.parts[0]}, {'public headers' if path in public else 'other'}"
+        sums[group] = [a + b for a, b in zip(sums[group], (len(sentences), openings, words))]
+    print("module: sentences, of these with an unplain opening; unplain words")
+    for group, counts in sums.items():
+        print(f"{group}: {counts[0]}, {counts[1]}; {counts[2]}")
 
 
 def main():

@@ -18,7 +18,7 @@ import time
 import markdown
 
 sys.path.insert(0, str(markdown.ROOT / "tests/cli"))
-PAGES = ("docs/index", "docs/how-it-works", "docs/verbs/reduce", "docs/benchmarks", "reference/eval", "reference/python")
+PAGES = ("docs/index", "docs/concepts/how-it-works", "docs/reference/verbs/reduce", "docs/studies/benchmarks", "reference/eval", "reference/python")
 
 
 def main():
@@ -80,7 +80,7 @@ def look(browser, address, html):
     # A reader's choice of light or dark, which pictures follow.
     background = "return getComputedStyle(document.body).backgroundColor"
     browser.call("POST", "/window/rect", {"width": 1300, "height": 900})
-    browser.open(f"{address}docs/how-it-works.html")
+    browser.open(f"{address}docs/concepts/how-it-works.html")
     seen = set()
     for _ in range(2):
         browser.run("document.querySelector('.theme-toggle').click()")
@@ -94,7 +94,7 @@ def look(browser, address, html):
     found = wait(browser, "document.querySelectorAll('#search-results li').length")
     assert found >= 3, found
     # The same without a server, from the folder.
-    browser.open(f"file://{html}/docs/how-it-works.html")
+    browser.open(f"file://{html}/docs/concepts/how-it-works.html")
     wait(browser, "[...document.images].every(i => i.complete && i.naturalWidth)")
     addresses = set(browser.requested())
     assert len(addresses) > 2 * len(PAGES), addresses

@@ -10,29 +10,29 @@
 namespace rulerank::inline v0::apps {
 
 void reading_arguments::add_to(CLI::App& verb) {
-  help_group const group(verb, "Reading");
-  verb.add_flag("--zero-based", zero_based, "Feature numbers start at 0");
-  verb.add_flag("--regroup", regroup, "Gather a query's lines when they are apart");
-  number_option(verb, "--unlabelled V", unlabelled, "This negative label means: not labelled yet",
-                {.most = -1});
+  help_group const group(verb, input_format_group);
+  verb.add_flag("--zero-based", zero_based, "Accept features numbered from 0 instead of 1");
+  verb.add_flag("--regroup", regroup, "Accept queries whose lines are not together");
+  number_option(verb, "--unlabelled V", unlabelled,
+                "Negative label of documents that are not labelled yet, such as -1", {.most = -1});
   offer_files(verb, value_option(verb, "--group FILE", group_files,
-                                 "LightGBM group sizes for inputs without qid, one file an "
-                                 "input, in their order; an empty name: it has qids"))
+                                 "LightGBM group sizes of inputs without qid: one file for each "
+                                 "input, in order; '' for an input with qid"))
       ->default_str("");
-  value_option(verb, "--label-column NAME", label_column, "CSV and TSV: the column of the labels")
+  value_option(verb, "--label-column NAME", label_column, "Column of the labels in CSV and TSV")
       ->default_str("label");
-  value_option(verb, "--qid-column NAME", qid_column, "CSV and TSV: the column of the queries")
+  value_option(verb, "--qid-column NAME", qid_column, "Column of the query ids in CSV and TSV")
       ->default_str("qid");
   value_option(verb, "--skip-columns A,B,...", skip_columns,
-               "CSV and TSV: columns that are no features")
+               "Columns of CSV and TSV that are not features")
       ->delimiter(',')
       ->default_str("");
 }
 
 void reading_arguments::add_drop_unjudged_to(CLI::App& verb) {
-  help_group const group(verb, "Reading");
+  help_group const group(verb, input_format_group);
   verb.add_flag("--drop-unjudged", drop_unjudged,
-                "Leave documents without a label out of what is learned from");
+                "Ignore training documents without a label; otherwise they are an error");
 }
 
 datasets::read_options reading_arguments::options(std::size_t input, labels accepted) const {
@@ -42,7 +42,7 @@ datasets::read_options reading_arguments::options(std::size_t input, labels acce
   options.zero_based = zero_based;
   options.regroup = regroup;
   options.unlabelled = unlabelled;
-  // `features` writes this label of pairs that nobody judged.
+  // `features` writes this label for unjudged pairs.
   if (accepted == labels::any && !unlabelled) options.unlabelled = datasets::unlabelled;
   options.label_column = label_column;
   options.qid_column = qid_column;
@@ -73,13 +73,13 @@ std::optional<datasets::dataset> reading_arguments::read_part(session& owner,
   datasets::read_options const how = options(input, accepted);
   owner.input(how.group_file);
   owner.input(path);
-  owner.ranks();  // have the same file
+  owner.ranks();  // checks that ranks have the same file
   return datasets::read_dataset_part(owner.ctx(), path, how);
 }
 
 void expect_judged(datasets::dataset const& data, std::string_view purpose) {
   datasets::expect_labels(
-      data, fmt::format("{}, or --drop-unjudged, which leaves such documents out", purpose));
+      data, fmt::format("{}, or --drop-unjudged to leave out such documents", purpose));
 }
 
 datasets::dataset reading_arguments::read_judged(session& owner, std::string const& path,
@@ -92,29 +92,31 @@ datasets::dataset reading_arguments::read_judged(session& owner, std::string con
   }
   auto const known = datasets::labelled_documents(data, purpose);
   if (known.size() == data.size()) return data;
-  owner.say(fmt::format("{}: {} of {} have no label and are left out", data.name,
+  owner.say(fmt::format("{}: left out {} of {} for lack of a label", data.name,
                         data.size() - known.size(), counted(data.size(), "document")));
   return datasets::subset(data, known);
 }
 
 void discretizer_arguments::add_to(CLI::App& verb, fitted_cuts cuts) {
-  help_group const group(verb, "Discretizer");
+  help_group const group(verb, "Bins of features");
   std::vector<CLI::Option*> const fitting{
       word_option(verb, "--norm", norm, {"none", "query-minmax", "query-zscore"},
-                  "Normalize each feature within each query first"),
+                  "Normalization of each feature within each query, before it is cut into bins"),
       word_option(verb, "--method", method, {"tube", "width", "frequency", "capped"},
-                  "How a feature is cut into bins"),
+                  "Bins of even density (tube), of equal width, of equal frequency, or of equal "
+                  "frequency with round cuts and a limit for frequent values (capped)"),
       offer_words(verb,
                   value_option(verb, "--bins N|cv", bins,
-                               "Bins a feature at most, 2 to 250, or cv: by cross-validation"),
+                               "Most bins of a feature, 2 to 250; cv: chosen for each feature by "
+                               "cross-validation"),
                   {"cv"}),
       word_option(verb, "--missing-values", missing, {"item", "none", "zero"},
-                  "What a listed NULL or nan becomes"),
+                  "Meaning of NULL and nan: a bin of their own, no bin, or the value 0"),
       word_option(verb, "--unlisted", unlisted, {"zero", "missing"},
-                  "What a feature is that a line does not list")};
+                  "Meaning of a feature that a line does not list: the value 0, or missing")};
   if (cuts == fitted_cuts::refused) return;
   CLI::Option* const read = path_option(verb, "--discretizer M.json", fitted,
-                                        "Fitted cuts to use, from --discretizer-out");
+                                        "Cuts to use, a file that --discretizer-out wrote");
   for (CLI::Option* option : fitting) read->excludes(option);
 }
 

@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-// Groups of options that several verbs share: a verb keeps one of each in its own options, calls
-// `add_to` when it is added and the other functions when it runs.
+// Groups of options shared by several verbs. A verb stores one of each in its own options, calls
+// `add_to` when it is added, and the other functions when it runs.
 namespace rulerank::inline v0::apps {
 
 /// How SVMlight, CSV and TSV files are read: --zero-based --regroup --unlabelled --group.
@@ -25,34 +25,35 @@ struct reading_arguments {
   std::vector<std::string> skip_columns;
   std::vector<std::string> group_files;  ///< the i-th belongs to the verb's i-th input
 
-  /// What the labels of an input may be: integers, for those that rules are made of; also
-  /// fractional; any, or missing, where they are not looked at.
+  /// The labels that an input may have: integers, as rules need them; also fractional ones; any or
+  /// none, if they are ignored.
   enum class labels { classes, numbers, any };
 
   void add_to(CLI::App& verb);
-  /// --drop-unjudged, of verbs that learn.
+  /// Adds --drop-unjudged, for verbs that learn.
   void add_drop_unjudged_to(CLI::App& verb);
   datasets::read_options options(std::size_t input = 0, labels accepted = labels::classes) const;
-  /// session::inputs of the verb's files and of --group's.
+  /// Calls session::inputs for the verb's files and those of --group.
   void check_inputs(session const& owner, std::vector<session::named_input> files) const;
-  /// Reads the verb's `input`-th file; warnings go to the session, checksums to its manifest.
+  /// Reads the verb's `input`-th file; sends warnings to the session and checksums to its manifest.
   datasets::dataset read(session& owner, std::string const& path, std::size_t input = 0,
                          labels accepted = labels::classes) const;
-  /// Over MPI ranks, this rank's part of the file, or nothing on all of them where each has to read
-  /// all of it (datasets::read_dataset_part). All ranks call it together.
+  /// Over MPI ranks: this rank's part of the file, or nothing on all ranks if each must read the
+  /// whole file (datasets::read_dataset_part). All ranks must call it together.
   std::optional<datasets::dataset> read_part(session& owner, std::string const& path,
                                              std::size_t input = 0,
                                              labels accepted = labels::classes) const;
-  /// `read` of documents that are learned from or chosen by ("learn from"): with --drop-unjudged
-  /// those that have a label. Throws `error` naming the first one without, or where none has one.
+  /// Like `read`, for documents with labels; `purpose`, such as "learn from", goes into messages.
+  /// With --drop-unjudged, returns only labelled documents. Throws `error` naming the first
+  /// unlabelled document, or if there is no labelled one.
   datasets::dataset read_judged(session& owner, std::string const& path, std::string_view purpose,
                                 std::size_t input = 0) const;
 };
 
-/// Throws `error` naming the first document without a label, and --drop-unjudged.
+/// Throws `error` naming the first unlabelled document and --drop-unjudged.
 void expect_judged(datasets::dataset const& data, std::string_view purpose);
 
-/// How features become items: --norm --method --bins --missing-values --unlisted and, where a verb
+/// How features become items: --norm --method --bins --missing-values --unlisted and, if a verb
 /// accepts fitted cuts, --discretizer, which excludes the others.
 struct discretizer_arguments {
   enum class fitted_cuts { accepted, refused };
@@ -62,18 +63,18 @@ struct discretizer_arguments {
   std::string missing = "item";
   std::string unlisted = "zero";
   std::string norm = "none";
-  std::string fitted;  ///< a file of cuts, or empty
+  std::string fitted;  ///< path of the cuts, or empty
 
   void add_to(CLI::App& verb, fitted_cuts cuts = fitted_cuts::accepted);
-  /// Throws `usage_error` for words that are not known.
+  /// Throws `usage_error` for unknown keywords.
   datasets::discretizer_options options() const;
-  /// The cuts of --discretizer where it was given, else cuts fitted on `train`.
+  /// The cuts of --discretizer if given, else cuts fitted on `train`.
   datasets::discretizer fit_or_read(session& owner, datasets::dataset const& train) const;
-  /// The same where each MPI rank has a part of the documents. All ranks call it together.
+  /// As above, if each MPI rank has a part of the documents. All ranks must call it together.
   datasets::discretizer fit_on_parts_or_read(session& owner, datasets::dataset const& part) const;
 };
 
-/// Warns of a CSV or TSV file without columns for some features of the cuts.
+/// Warns of a CSV or TSV file that lacks columns for features of the cuts.
 void warn_of_lacking_features(session& owner, datasets::dataset const& data,
                               datasets::discretizer const& cuts);
 

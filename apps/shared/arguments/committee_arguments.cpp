@@ -12,18 +12,17 @@ namespace rulerank::inline v0::apps {
 
 void committee_arguments::add_to(CLI::App& verb) {
   verb_ = &verb;
-  help_group const group(verb, "Second stage");
+  help_group const group(verb, "Query by committee");
   number_option(verb, "--rounds", rounds,
-                "Rounds of query by committee after the sampling, 25 as published; 0: none");
-  number_option(verb, "--per-query", per_query,
-                "Documents of each query that a round takes, at most", {1, 1'000'000'000});
-  verb.add_option(
-      "--committee", members,
-      "Who votes: rules, ranksvm, xgboost, and NAME=FILE, scores of the training file's "
-      "documents");
+                "Rounds of query by committee after the sampling; 25 in the publication, 0: none");
+  number_option(verb, "--per-query", per_query, "Most documents of each query in a round",
+                {1, 1'000'000'000});
+  value_option(verb, "--committee NAME,...", members,
+               "Rankers that vote: rules, ranksvm, xgboost, or NAME=FILE with a score of each "
+               "training document a line");
   word_option(verb, "--select", select, {"committee", "margin", "random"},
-              "What a round takes: committee: where the members disagree most; margin: where "
-              "the first one's scores are closest; random");
+              "Documents of a round: where the rankers disagree most (committee), where the first "
+              "ranker's scores are closest (margin), or at random");
 }
 
 std::vector<std::string> committee_arguments::learners() const {
@@ -44,7 +43,7 @@ std::vector<std::pair<std::string, std::string>> committee_arguments::outside() 
 void committee_arguments::check() const {
   if (!wanted()) {
     return expect_none_of(*verb_, {"--per-query", "--committee", "--select"},
-                          "{} without --rounds, their number");
+                          "{} needs --rounds, the number of rounds");
   }
   learners::strategy const by = learners::strategy_from(select);
   std::set<std::string> seen;
@@ -54,7 +53,7 @@ void committee_arguments::check() const {
           fmt::format("--committee: found '{}' twice, expected each member once", name));
   };
   for (std::string const& name : learners()) {
-    learners::make_learner(name, {});  // refuses an unknown name
+    learners::make_learner(name, {});  // throws for an unknown name
     once(name);
   }
   for (auto const& [name, path] : outside()) {
@@ -63,9 +62,10 @@ void committee_arguments::check() const {
     once(name);
   }
   if (by == learners::strategy::committee && seen.size() < 2)
-    throw usage_error(fmt::format("--committee {}: one member, expected two or more", members));
+    throw usage_error(
+        fmt::format("--committee {}: found one member, expected two or more", members));
   if (by == learners::strategy::margin && learners().empty())
-    throw usage_error("--select margin looks at a member that learns, and --committee has none");
+    throw usage_error("--select margin needs a member that learns, and --committee has none");
 }
 
 std::vector<session::named_input> committee_arguments::files() const {

@@ -21,14 +21,14 @@ struct committee_arguments {
 
   void add_to(CLI::App& verb);
   bool wanted() const noexcept { return rounds != 0; }
-  /// Throws `usage_error` for options of rounds without any, for names that are unknown, repeated
-  /// or not in this build, and for too few of them.
+  /// Throws `usage_error` for options of rounds without rounds, for names that are unknown,
+  /// repeated or not in this build, and for too few names.
   void check() const;
-  /// The files of NAME=FILE, to be named as inputs.
+  /// The files of NAME=FILE, for session::inputs.
   std::vector<session::named_input> files() const;
 
-  /// The members, with the rules' settings of the sampler; reads the files of NAME=FILE, scores of
-  /// the documents of `train`.
+  /// Makes the members, with the sampler's settings for rules. Reads the files of NAME=FILE: scores
+  /// of the documents of `train`.
   learners::members make_members(session& owner, sampler_arguments const& sampler,
                                  datasets::dataset const& train) const;
   learners::round_options options(sampler_arguments const& sampler) const;

@@ -19,7 +19,7 @@
 namespace rulerank::inline v0::apps {
 namespace {
 
-/// `1%,2.5%` as shares.
+/// Parses shares such as `1%,2.5%`.
 std::vector<double> budgets_from(std::string const& list) {
   std::vector<double> shares;
   for (std::string const& word : split_list(list)) {
@@ -31,19 +31,20 @@ std::vector<double> budgets_from(std::string const& list) {
           fmt::format("--budgets: found '{}', expected shares such as 1%,2.5%,100%", word));
     if (!shares.empty() && *percent / 100 <= shares.back())
       throw usage_error(fmt::format(
-          "--budgets: found '{}' behind a share as large, expected them ascending", word));
+          "--budgets: found '{}' after a share that is not smaller, expected ascending shares",
+          word));
     shares.push_back(*percent / 100);
   }
   return shares;
 }
 
-// Without --systems a first answer is to take minutes.
+// Without --systems, a first result should take minutes.
 constexpr char const* first_budgets = "5%,100%";
 constexpr char const* first_ways = "chosen,random";
 constexpr char const* all_budgets = "1%,2%,5%,10%,25%,100%";
 constexpr char const* all_ways = "chosen,random,queries,depth,margin,entropy,variance";
 
-/// Those of the tables by rules.
+/// The options of the tables by rules.
 constexpr std::array<char const*, 13> of_tables{
     "--reduce-size",   "--rank-size",      "--baselines", "--scores",       "--permutations",
     "--tune",          "--settings",       "--engine",    "--cache-memory", "--smoothing",
@@ -63,17 +64,18 @@ void curve_arguments::add_to(CLI::App& verb) {
   verb_ = &verb;
   help_group const group(verb, "Learning curves");
   list_option(verb, "--systems", systems_, experiment::curve_systems(),
-              "Rankers that are compared, each from a part of the labels: " +
+              "Rankers to compare, each trained with shares of the labels: " +
                   list_of_names(experiment::curve_systems()))
-      ->default_str("card, joint, rules, feature, and lightgbm where it is installed");
-  value_option(verb, "--budgets P%,...", budgets_, "Shares of the labels of a training set")
-      ->default_str(fmt::format("{}, with --systems {}", first_budgets, all_budgets));
+      ->default_str("card, joint, rules, feature, and lightgbm if it is installed");
+  value_option(verb, "--budgets P%,...", budgets_,
+               "Shares of the training documents whose labels are used, in ascending order")
+      ->default_str(fmt::format("{}; with --systems {}", first_budgets, all_budgets));
   list_option(verb, "--ways", ways_, experiment::curve_ways(),
-              "How the documents of a share are chosen")
-      ->default_str(fmt::format("{}, with --systems {}", first_ways, all_ways));
+              "Selections of the labelled documents: " + list_of_names(experiment::curve_ways()))
+      ->default_str(fmt::format("{}; with --systems {}", first_ways, all_ways));
   path_option(verb, "--lightgbm PATH", lightgbm_,
-              "LightGBM's library, lib_lightgbm.so of the Python package; default: where an "
-              "installed one has it");
+              "LightGBM's library, lib_lightgbm.so of the Python package lightgbm")
+      ->default_str("the installed one");
 }
 
 bool curve_arguments::asked_for() const {
@@ -82,13 +84,12 @@ bool curve_arguments::asked_for() const {
 }
 
 void curve_arguments::expect_none() const {
-  expect_none_of(*verb_, {"--budgets", "--ways", "--lightgbm"},
-                 "{} is for --systems, expected both");
+  expect_none_of(*verb_, {"--budgets", "--ways", "--lightgbm"}, "{} needs --systems");
 }
 
 experiment::curve_options curve_arguments::options(cross_validation_arguments const& a) const {
   expect_none_of(*verb_, {of_tables.begin(), of_tables.end()},
-                 "found {} beside --systems, expected one of the two");
+                 "{} cannot be combined with --systems");
   a.tuned.expect_none();
   a.sampler.check();
   experiment::curve_options o;
@@ -100,14 +101,14 @@ experiment::curve_options curve_arguments::options(cross_validation_arguments co
   o.ways = split_list(!ways_.empty() ? ways_ : is_first ? first_ways : all_ways);
   expect_once("--ways", o.ways);
   if (!lightgbm_.empty() && std::ranges::find_first_of(o.systems, by_lightgbm) == o.systems.end())
-    throw usage_error(fmt::format("--lightgbm: found without {} among --systems ({})",
+    throw usage_error(fmt::format("--lightgbm needs {} among --systems ({})",
                                   fmt::join(by_lightgbm, " or "), fmt::join(o.systems, ",")));
   o.budgets = budgets_from(!budgets_.empty() ? budgets_ : is_first ? first_budgets : all_budgets);
   o.draws = a.random_draws;
   o.lightgbm = lightgbm_;
   o.measures = eval::parse_measures(a.metrics);
   o.profile = eval::make_profile(a.profile);
-  // A ranker that scores all documents alike is to gain nothing by the order of the file.
+  // A ranker with equal scores must not gain from the order of the file.
   if (o.profile.ties == eval::tie_rule::stable) o.profile.ties = eval::tie_rule::average;
   o.discretizer = a.discretizer.options();
   o.thresholds = a.ranker.options().scoring.thresholds;
@@ -117,7 +118,7 @@ experiment::curve_options curve_arguments::options(cross_validation_arguments co
   o.out_dir = a.out_dir;
   try {
     experiment::check(o);
-  } catch (rulerank::error const& e) {  // all that it opens is the library
+  } catch (rulerank::error const& e) {  // it opens only the library
     if (lightgbm_.empty()) throw;
     throw error({"--lightgbm", 0, 0}, e.what());
   }

@@ -5,7 +5,7 @@
 
 #include <string>
 
-// The options of the learning curves that the verb experiment runs.
+// The options for the learning curves of the verb experiment.
 namespace rulerank::inline v0::apps {
 
 /// --systems --budgets --ways --lightgbm.
@@ -13,12 +13,12 @@ class curve_arguments {
  public:
   void add_to(CLI::App& verb);
 
-  /// Whether there are curves to run: --systems was given, or no option of the tables by rules.
+  /// Whether to run curves: --systems was given, or no option of the tables by rules.
   bool asked_for() const;
-  /// Throws `usage_error` for options of the curves where none are asked for.
+  /// Throws `usage_error` for options of the curves if no curves are run.
   void expect_none() const;
-  /// The options of the library. Throws `usage_error` for options that make no sense, and for those
-  /// of the line that curves do not have.
+  /// The options of the library. Throws `usage_error` for invalid options, and for given options
+  /// that curves do not use.
   experiment::curve_options options(cross_validation_arguments const& a) const;
 
  private:
@@ -27,11 +27,11 @@ class curve_arguments {
   std::string lightgbm_;
 };
 
-/// What `learn_curves` writes besides the folds' own, for `session::outputs`.
+/// The outputs of `learn_curves` besides the folds' own, for `session::outputs`.
 std::vector<session::named_output> curve_outputs(std::string const& out_dir);
 
-/// Runs the curves over the folds of --folds, with messages and times to the session, and writes
-/// the manifest beside the results.
+/// Runs the curves over the folds of --folds. Sends messages and times to the session; writes the
+/// manifest next to the results.
 experiment::curve_results learn_curves(session& owner, cross_validation_arguments const& a,
                                        experiment::curve_options const& options);
 

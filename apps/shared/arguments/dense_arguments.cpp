@@ -8,40 +8,37 @@
 namespace rulerank::inline v0::apps {
 
 void dense_arguments::add_to(CLI::App& verb) {
-  std::string const group = "Vectors";
-  path_option(verb, "--vectors", vectors, "A vector for each document, in the collection's order")
-      ->type_name("FILE")
-      ->group(group);
-  path_option(verb, "--topic-vectors", topic_vectors, "A vector for each topic, in their order")
-      ->type_name("FILE")
-      ->group(group);
-  expect_words(
-      verb,
-      verb.add_option("--candidates-from", from,
-                      "What finds the candidates; default: both with --vectors, else text"),
-      {"text", "dense", "both"})
-      ->group(group);
-  word_option(verb, "--dense-metric", metric, {"cosine", "ip", "l2"},
-              "What makes vectors near, in the search and as a feature")
-      ->group(group);
+  {
+    help_group const group(verb, "Vectors");
+    path_option(verb, "--vectors", vectors,
+                "Vectors of the documents, a row each, in the order of the collection");
+    path_option(verb, "--topic-vectors", topic_vectors,
+                "Vectors of the topics, a row each, in their order");
+    word_option(verb, "--candidates-from", from, {"text", "dense", "both"},
+                "Search that finds the candidates: by terms, by vectors, or by both, fused")
+        ->default_str("both with --vectors, otherwise text");
+    word_option(verb, "--dense-metric", metric, {"cosine", "ip", "l2"},
+                "Metric of the search by vectors and of its feature");
+  }
   fusion.add_to(verb, "--fusion", "--fusion-norm");
 }
 
 void dense_arguments::check(CLI::App const& verb) const {
   if (vectors.empty() != topic_vectors.empty())
-    throw usage_error(vectors.empty() ? "--topic-vectors without --vectors"
-                                      : "--vectors without --topic-vectors");
+    throw usage_error(vectors.empty() ? "--topic-vectors needs --vectors"
+                                      : "--vectors needs --topic-vectors");
   if (!given())
     for (char const* const name : {"--candidates-from", "--dense-metric"})
-      if (verb.count(name) > 0) throw usage_error(fmt::format("{} without --vectors", name));
+      if (verb.count(name) > 0) throw usage_error(fmt::format("{} needs --vectors", name));
   if (!by_text() || !by_vectors())
     for (char const* const name : {"--fusion", "--fusion-norm", "--rrf-k", "--run-weights"})
       if (verb.count(name) > 0)
-        throw usage_error(fmt::format("{} without --candidates-from both", name));
+        throw usage_error(fmt::format("{} needs --candidates-from both", name));
   auto const options = fusion.options(verb);
   if (!options.weights.empty() && options.weights.size() != 2)
-    throw usage_error(fmt::format("--run-weights: found {}, expected two, of text and of vectors",
-                                  counted(options.weights.size(), "number")));
+    throw usage_error(fmt::format(
+        "--run-weights: found {}, expected two: the weight of text and the weight of vectors",
+        counted(options.weights.size(), "number")));
 }
 
 std::vector<session::named_input> dense_arguments::inputs() const {

@@ -14,12 +14,12 @@ namespace rulerank::inline v0::apps {
 struct dense_arguments {
   std::string vectors;
   std::string topic_vectors;
-  std::string from;  ///< empty: both where there are vectors, else text
+  std::string from;  ///< empty: both if there are vectors, else text
   std::string metric = "cosine";
   fusion_arguments fusion;
 
   void add_to(CLI::App& verb);
-  /// Throws `usage_error` for options that go without each other.
+  /// Throws `usage_error` for options that require each other.
   void check(CLI::App const& verb) const;
   bool given() const { return !vectors.empty(); }
   bool by_text() const { return from != "dense"; }
@@ -27,7 +27,7 @@ struct dense_arguments {
   std::vector<session::named_input> inputs() const;
   /// The search that finds the candidates.
   features::candidate_source source() const;
-  /// The name of the similarity as a feature.
+  /// The similarity's name as a feature.
   std::string feature() const;
 };
 

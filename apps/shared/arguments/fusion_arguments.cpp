@@ -2,6 +2,7 @@
 
 #include "apps/shared/options/options.hpp"
 #include "core/error.hpp"
+#include "core/named_values.hpp"
 
 #include <vector>
 
@@ -14,16 +15,17 @@ void fusion_arguments::add_to(CLI::App& verb, std::string const& method_option,
   method_option_ = method_option;
   norm_option_ = norm_option;
   help_group const group(verb, "Fusion");
-  word_option(verb, method_option, method, knn::fusion_method_names(),
-              "How runs become one, by ranks: rrf, isr; by scores: combsum, combmnz, combanz, "
-              "combmax, combmin, combmed");
-  word_option(verb, norm_option, norm, knn::score_norm_names(),
-              "What scores of a query become first, for methods by scores");
-  number_option(verb, "--rrf-k", chosen.rrf_k, "rrf: a document at rank r gets 1 / (k + r)",
-                {0, 1e9});
+  word_option(verb, method_option + " NAME", method, knn::fusion_method_names(),
+              "Fusion by ranks: rrf, isr; by scores: combsum, combmnz, combanz, combmax, combmin, "
+              "combmed");
+  word_option(verb, norm_option + " NAME", norm, knn::score_norm_names(),
+              "Normalization of each query's scores for a fusion by scores: " +
+                  list_of_names(knn::score_norm_names()));
+  number_option(verb, "--rrf-k", chosen.rrf_k, "rrf: k of the score 1 / (k + rank)", {0, 1e9});
   number_option(verb, "--run-weights X,...", chosen.weights,
-                "What the scores of each run are multiplied with; default: 1", {0, 1e9})
-      ->delimiter(',');
+                "Weight of each run, 0 or larger, in their order", {0, 1e9})
+      ->delimiter(',')
+      ->default_str("1 each");
 }
 
 knn::fusion_options fusion_arguments::options(CLI::App const& verb) const {
@@ -31,10 +33,11 @@ knn::fusion_options fusion_arguments::options(CLI::App const& verb) const {
   all.method = knn::fusion_method_from(method);
   all.norm = knn::score_norm_from(norm);
   if (knn::ignores_scores(all.method) && verb.count(norm_option_) > 0)
-    throw usage_error(fmt::format("{} beside {} {}, which goes by ranks alone", norm_option_,
-                                  method_option_, method));
+    throw usage_error(fmt::format("{} has no effect with {} {}, which uses ranks alone",
+                                  norm_option_, method_option_, method));
   if (all.method != knn::fusion_method::rrf && verb.count("--rrf-k") > 0)
-    throw usage_error(fmt::format("--rrf-k beside {} {}, expected rrf", method_option_, method));
+    throw usage_error(
+        fmt::format("--rrf-k cannot be combined with {} {}, expected rrf", method_option_, method));
   return all;
 }
 

@@ -10,16 +10,17 @@ class App;
 
 namespace rulerank::inline v0::apps {
 
-/// How runs become one: the method, the norm of scores, the k of rrf, the weights of the runs.
+/// How runs are fused: the method, the normalization of scores, the k of rrf, the weights of the
+/// runs.
 struct fusion_arguments {
   knn::fusion_options chosen;
   std::string method{knn::name_of(knn::fusion_method::rrf)};
   std::string norm{knn::name_of(knn::score_norm::min_max)};
 
-  /// `method_option`, `norm_option`: what they are called in this verb; also --rrf-k and
-  /// --run-weights.
+  /// Also adds --rrf-k and --run-weights. `method_option`, `norm_option`: the options' names in
+  /// this verb.
   void add_to(CLI::App& verb, std::string const& method_option, std::string const& norm_option);
-  /// Throws `usage_error` for options that the method does not have.
+  /// Throws `usage_error` for options that the method does not use.
   knn::fusion_options options(CLI::App const& verb) const;
 
  private:

@@ -10,8 +10,8 @@
 
 namespace rulerank::inline v0::apps {
 
-/// Who labels the documents that `reduce` chooses: --oracle --pending --batch --resume, and how a
-/// person is asked: see `view_arguments`.
+/// The source of labels for the documents that `reduce` chooses: --oracle --pending --batch
+/// --resume. See `view_arguments` for how a person is asked.
 struct label_arguments {
   std::string oracle = "file";
   std::string pending;
@@ -22,9 +22,9 @@ struct label_arguments {
   void add_to(CLI::App& verb);
   /// The file of --oracle file:P, or empty.
   std::string labels_file() const;
-  /// Throws `usage_error` for options that do not go together.
+  /// Throws `usage_error` for conflicting options.
   void check(std::string const& train) const;
-  /// Whether labels come from elsewhere than the training file, or may be wanted from elsewhere.
+  /// Whether labels may come from outside the training file.
   bool asks() const;
 };
 

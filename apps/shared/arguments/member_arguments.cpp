@@ -40,7 +40,7 @@ double strength_from(std::string const& word) {
 
 namespace {
 
-/// None: cross-fitted.
+/// Empty: by cross-fitting.
 std::optional<double> points_penalty_from(std::string const& word) {
   if (word == cross_fitted) return {};
   auto const penalty = read_number<double>(word, {1e-9, 1e4});
@@ -53,69 +53,68 @@ std::optional<double> points_penalty_from(std::string const& word) {
 }  // namespace
 
 void member_arguments::add_card_to(CLI::App& verb) {
-  number_option(verb, "--max-features", max_features, "card: features on it, at most", {1, 1000})
+  number_option(verb, "--max-features", max_features, "card: most features, 1 to 1000", {1, 1000})
       ->default_str(fmt::format("{}", l2r::card_page{}.max_features));
-  number_option(verb, "--max-points", points, "card: points of an item, at most", {1, 10000})
+  number_option(verb, "--max-points", points, "card: most points of a bin, 1 to 10000", {1, 10000})
       ->default_str(fmt::format("{}", l2r::card_page{}.points));
   path_option(verb, "--monotone", monotone,
-              "card: lines of a direction (rising, falling, free or either) and a feature, its "
-              "number or name; features that it does not name are either, as the labels say");
+              "card: file with a direction (rising, falling, free or either) and a feature's "
+              "number or name a line; the labels choose the direction of other features (either)");
   path_option(verb, "--card", card_file,
-              "card: features, cuts and points, as inspect --format card writes them and a person "
-              "changed them; points that are ? are fitted");
+              "card: features, cuts and points, a file of inspect --format card that you edited; "
+              "points written as ? are fitted");
   for (char const* const other : {"--monotone", "--max-features", "--max-points"})
     verb.get_option("--card")->excludes(verb.get_option(other));
   word_option(verb, "--target", target, {"auto", "labels", "members"},
-              fmt::format("card: points are fitted to the labels, or to grades that the "
-                          "recommended members, fitted to the labels, give the pool; auto: to "
-                          "grades with fewer than {} labels",
+              fmt::format("card: fit the points to the labels, or to grades that the recommended "
+                          "rankers give to the pool (members); auto: members with fewer than {} "
+                          "labels",
                           l2r::few_labels_for_card))
       ->default_str("auto");
 }
 
 void member_arguments::add_to(CLI::App& verb) {
   verb_ = &verb;
-  help_group const group(verb, "Members");
+  help_group const group(verb, "Model");
   l2r::scorecard_options const scorecard;
   l2r::scorecard_options const card = l2r::card_recipe().options;
   std::vector<std::string> words = words_in(l2r::member_kind_names());
   words.emplace_back(card_member);
   words.emplace_back(recommended_members);
   list_option(verb, "--members KIND,...", members, words,
-              "Kinds of rankers, whose standardized scores are averaged: rules, "
-              "scorecard (points an item), card (a scorecard on one page), linear (weights of raw "
-              "features), joint (weights and points of one fit); or recommended: what is best for "
-              "labels like these, and why");
-  word_option(
-      verb, "--loss", loss, {"pair", "list", "point"},
-      "scorecard, card: by pairs of documents, by whole lists, or least squares; the labels "
-      "of a card choose pair or point")
-      ->default_str(fmt::format("{} for scorecard", l2r::name_of(scorecard.loss)));
+              "Rankers of the model; several are averaged. rules: association rules; scorecard: "
+              "points for bins of features; card: a scorecard on one page; linear: weights of raw "
+              "features; joint: weights and points, fitted together; recommended: the best for "
+              "this number of labels");
+  word_option(verb, "--loss", loss, {"pair", "list", "point"},
+              "scorecard, card: loss over pairs of documents, over lists, or least squares")
+      ->default_str(fmt::format("{} for scorecard; chosen by the labels for card",
+                                l2r::name_of(scorecard.loss)));
   expect_read(verb,
               value_option(verb, "--points-penalty L|cross-fit", points_penalty,
-                           "scorecard, card: L, L times the sum of squared points is added to the "
-                           "loss; cross-fit, for a scorecard: folds of the training queries choose "
-                           "L and M"),
+                           "scorecard, card: weight L of the sum of squared points in the loss; "
+                           "cross-fit (scorecard only): L and M chosen by folds of the training "
+                           "queries"),
               [](std::string const& word) { points_penalty_from(word); },
               {std::string(cross_fitted)})
       ->default_str(fmt::format("{} for scorecard, {} for card", scorecard.points_penalty,
                                 card.points_penalty));
-  number_option(
-      verb, "--smoothness", smoothness,
-      "scorecard, card: M, M times the squared differences of neighbouring bins' points are added, "
-      "too; folds of the training queries choose M of a card",
-      {0, 1e4})
-      ->default_str(fmt::format("{} for scorecard", scorecard.smoothness));
+  number_option(verb, "--smoothness M", smoothness,
+                "scorecard, card: weight M of the squared differences between points of "
+                "neighbouring bins in the loss, 0 to 10000",
+                {0, 1e4})
+      ->default_str(
+          fmt::format("{} for scorecard; chosen by folds for card", scorecard.smoothness));
   add_card_to(verb);
   expect_read(verb,
               value_option(verb, "--strength X|cross-fit", strength,
-                           "linear: of the ridge, a number, or cross-fit: chosen by folds of "
-                           "the training queries"),
+                           "linear: strength of the ridge penalty, 1e-9 to 1e9; cross-fit: chosen "
+                           "by folds of the training queries"),
               [](std::string const& word) { strength_from(word); }, {std::string(cross_fitted)})
       ->default_str(fmt::format("{}", l2r::linear_options{}.strength));
   number_option(verb, "--pairs", pairs,
-                "joint: pairs of features with points of their own, at most; cross-fitting says "
-                "how many",
+                "joint: most pairs of features with points, 0 to 1000; cross-validation "
+                "chooses how many",
                 {0, 1000})
       ->default_str(fmt::format("{}", l2r::joint_options{}.max_pairs));
 }
@@ -126,7 +125,7 @@ std::vector<std::string> member_arguments::kinds() const {
   std::vector<std::string> all = split_list(members);
   if (std::find(all.begin(), all.end(), recommended_members) != all.end()) {
     if (all.size() > 1)
-      throw usage_error("--members: found recommended beside others, expected it alone");
+      throw usage_error("--members: found recommended together with others, expected it alone");
     return all;
   }
   for (auto word = all.begin(); word != all.end(); ++word) {
@@ -148,7 +147,8 @@ l2r::scorecard_options member_arguments::scorecard() const {
     options.points_penalty = penalty.value_or(options.points_penalty);
   }
   if (options.cross_fit && smoothness)
-    throw usage_error("--smoothness: --points-penalty cross-fit chooses it, too");
+    throw usage_error(
+        "--smoothness cannot be combined with --points-penalty cross-fit, which chooses both");
   options.smoothness = smoothness.value_or(options.smoothness);
   options.folds = folds;
   l2r::check(options);
@@ -190,7 +190,7 @@ l2r::scorecard_options member_arguments::card(session& owner,
   for (l2r::card_feature const& one : features)
     if (!std::ranges::binary_search(listed, one.feature))
       throw error({name, one.line, 1},
-                  fmt::format("found {}, expected a feature that a training document lists",
+                  fmt::format("found {}, expected a feature of the training documents",
                               datasets::feature_text(one.feature, train.names)));
   if (card_file.empty())
     options.page->features = std::move(features);
@@ -239,8 +239,8 @@ l2r::joint_options member_arguments::joint() const {
 
 void member_arguments::expect_use(std::vector<std::string> const& kinds) const {
   if (verb_ == nullptr) return;
-  // `linear` has the options that say what missing values are, too, and to name cuts or a norm for
-  // all kinds is no fault.
+  // `linear` also uses the options of missing values, and giving cuts or a norm for all kinds is
+  // allowed.
   static std::vector<options_of_kinds> const all{
       {{"--rule-size", "--min-support", "--min-confidence", "--support-weight", "--smoothing",
         "--feature-share"},
@@ -255,12 +255,14 @@ void member_arguments::expect_use(std::vector<std::string> const& kinds) const {
     for (char const* const option : one.options) {
       if (verb_->count(option) == 0) continue;
       if (recommended)
-        throw usage_error(fmt::format(
-            "{}: --members {} chooses the members and their options; expected --members {}", option,
-            recommended_members, one.words()));
+        throw usage_error(
+            fmt::format("{} cannot be combined with --members {}, which chooses all options; "
+                        "expected --members {}",
+                        option, recommended_members, one.words()));
       if (!one.fits(kinds))
-        throw usage_error(fmt::format("{}: no member is of the kind {}; expected --members {}",
-                                      option, one.words(), one.words()));
+        throw usage_error(
+            fmt::format("{} applies to members of the kind {} alone; expected --members {}", option,
+                        one.words(), one.words()));
     }
 }
 

@@ -12,18 +12,18 @@ namespace {
 
 void check_input(mine_arguments const& given) {
   if (given.transactions.empty() == given.train.empty())
-    throw usage_error("expected --transactions F or --train F, one of them");
+    throw usage_error("expected either --transactions FILE or --train FILE");
   if (given.train.empty()) {
     if (!given.discretizer.fitted.empty())
-      throw usage_error("--discretizer is for --train, found --transactions");
+      throw usage_error("--discretizer needs --train, found --transactions");
   } else if (given.form != "fimi") {
-    throw usage_error("--form is for --transactions, found --train");
+    throw usage_error("--form needs --transactions, found --train");
   }
   for (auto const& [option, is_given] : {std::pair("--separator", !given.separator.empty()),
                                          std::pair("--comments", !given.comments.empty()),
                                          std::pair("--skip-lines", given.skip_lines > 0)})
     if (is_given && given.form == "fimi")
-      throw usage_error(fmt::format("{} is for --form baskets or pairs", option));
+      throw usage_error(fmt::format("{} needs --form baskets or pairs", option));
   if (given.separator.size() > 1 && given.separator != "\\t")
     throw usage_error(
         fmt::format("--separator: found '{}', expected one character", given.separator));
@@ -31,7 +31,7 @@ void check_input(mine_arguments const& given) {
 
 void check_rules(mine_arguments const& given) {
   auto const only = [&](char const* option, bool found) {
-    if (found && !given.rules) throw usage_error(fmt::format("{} is for --rules", option));
+    if (found && !given.rules) throw usage_error(fmt::format("{} needs --rules", option));
   };
   only("--min-confidence", given.min_confidence != mine_arguments{}.min_confidence);
   only("--appear", !given.appear.empty());
@@ -40,44 +40,48 @@ void check_rules(mine_arguments const& given) {
   only("--measures", !given.measures.empty());
   if (given.rules && given.kind != "all")
     throw usage_error(
-        fmt::format("--rules come from all frequent itemsets, found --kind {}", given.kind));
+        fmt::format("--rules cannot be combined with --kind {}, expected --kind all", given.kind));
 }
 
 void add_input(CLI::App& verb, mine_arguments& given) {
+  help_group const group(verb, input_group);
   path_option(verb, "--transactions,TRANSACTIONS", given.transactions,
-              "One transaction a line; - is standard input");
+              "Transactions, one a line; - is standard input");
   word_option(verb, "--form", given.form, datasets::names_of_forms("transactions"),
-              "What a line of it is: integers (fimi), names of items (baskets), or a basket's id "
-              "and one of its items (pairs)");
+              "Form of a line: integers (fimi), names of items (baskets), or a basket's id and one "
+              "of its items (pairs)");
   value_option(verb, "--separator C", given.separator,
-               "Character between the names of a basket; without it blanks");
+               "Character between the items of a basket; \\t is a tab")
+      ->default_str("blanks");
   word_option(verb, "--comments", given.comments, {"skip", "keep"},
-              "Baskets: what lines are that begin with #, % or @; default: # and a blank are "
-              "comments, others an error");
-  number_option(verb, "--skip-lines", given.skip_lines, "Baskets: pass over the first N lines");
+              "Baskets: skip or keep lines that begin with #, % or @")
+      ->default_str("skip # and a blank, refuse the others");
+  number_option(verb, "--skip-lines", given.skip_lines,
+                "Baskets: number of lines to skip at the beginning");
   path_option(verb, "--train", given.train,
-              "SVMlight or LETOR file instead: a document's items are its features' bins; with "
-              "--rules its label is the consequent");
+              "Documents (SVMlight or LETOR) instead of transactions: their items are the bins of "
+              "features; with --rules the label is the consequent");
 }
 
 void add_rules(CLI::App& verb, mine_arguments& given) {
   help_group const group(verb, "Rules");
-  verb.add_flag("--rules", given.rules, "Strong rules instead of itemsets; sizes count both sides");
-  verb.add_option("--min-confidence", given.min_confidence, "Smallest confidence, 0.8 or 80%");
+  verb.add_flag("--rules", given.rules, "Find strong rules instead of itemsets");
+  value_option(verb, "--min-confidence C|P%", given.min_confidence,
+               "Smallest confidence of a rule, such as 0.8 or 80%");
   number_option(verb, "--max-consequent", given.max_consequent,
-                "Most items behind the arrow; 0: any number");
+                "Most items in the consequent; 0: no limit");
   path_option(verb, "--appear", given.appear,
-              "Where items may stand: antecedent, consequent, both or neither for all others, "
-              "then lines of an item and where");
+              "File that restricts where items occur in rules: antecedent, consequent, both or "
+              "neither for items not listed, then an item and one of these words a line");
   number_option(verb, "--max-p P", given.max_p,
-                "Largest p value of the chi-square after Holm's correction over all strong rules",
+                "Largest p value of a rule's chi-square test after Holm correction over all strong "
+                "rules, 0 to 1",
                 {0.0, 1.0});
   list_option(verb, "--measures A,B,...", given.measures,
               {"lift", "leverage", "conviction", "zhang", "jaccard", "certainty", "kulczynski",
                "chi_square", "p", "p_holm"},
-              "More measures on each line: lift, leverage, conviction, zhang, "
-              "jaccard, certainty, kulczynski, chi_square, p, p_holm; JSON has "
-              "them all");
+              "More measures on each line: lift, leverage, conviction, zhang, jaccard, certainty, "
+              "kulczynski, chi_square, p, p_holm; JSON has all");
 }
 
 }  // namespace
@@ -87,7 +91,7 @@ mine_request mine_arguments::request() const {
   check_input(given);
   check_rules(given);
   if (given.min_support.empty())
-    throw usage_error("--min-support is required, a count of transactions or a share of them");
+    throw usage_error("--min-support is required: a count or a share of the transactions");
   mine_request wanted;
   wanted.bound = read_for("--min-support", rules::support_bound_from, given.min_support);
   wanted.min_confidence = read_for("--min-confidence", rules::share_from, given.min_confidence);
@@ -113,13 +117,20 @@ mine_request mine_arguments::request() const {
 
 void mine_arguments::add_to(CLI::App& verb) {
   add_input(verb, *this);
-  value_option(verb, "--min-support N|P%", min_support,
-               "Fewest transactions: a count such as 500, or a share such as 0.1 or 10%");
-  number_option(verb, "--min-size", min_size, "Fewest items");
-  number_option(verb, "--max-size", max_size, "Most items; 0: any number");
-  word_option(verb, "--kind", kind, {"all", "closed", "maximal"}, "Which frequent itemsets");
-  path_option(verb, "--out", out, "Where they go; - is standard output");
-  word_option(verb, "--format", format, {"borgelt", "spmf", "json"}, "Form of the output");
+  {
+    help_group const group(verb, "Itemsets");
+    value_option(verb, "--min-support N|P%", min_support,
+                 "Fewest transactions with an itemset, or with both sides of a rule: a count such "
+                 "as 500, or a share such as 0.1 or 10% (required)");
+    number_option(verb, "--min-size", min_size, "Fewest items; of a rule, on both sides together");
+    number_option(verb, "--max-size", max_size, "Most items, likewise; 0: no limit");
+    word_option(verb, "--kind", kind, {"all", "closed", "maximal"},
+                "Frequent itemsets to find: all, those without a superset of equal support "
+                "(closed), or those without a frequent superset (maximal)");
+  }
+  path_option(verb, "--out", out, "Output file; - is standard output")->group(output_group);
+  word_option(verb, "--format", format, {"borgelt", "spmf", "json"}, "Format of the output")
+      ->group(output_group);
   engine_option(verb, "--engine", engine, rules::mining_engines());
   add_rules(verb, *this);
   discretizer.add_to(verb);

@@ -13,7 +13,7 @@
 
 namespace rulerank::inline v0::apps {
 
-/// What was asked for, checked before anything is read.
+/// The parsed request, validated before anything is read.
 struct mine_request {
   rules::support_bound bound;
   rules::mining_options mining;
@@ -23,9 +23,8 @@ struct mine_request {
 };
 
 /// Options of the transactions and of mining: --transactions --form --separator --comments
-/// --skip-lines or --train with its reading and discretizing, --min-support --min-size --max-size
-/// --kind --out --format
-/// --engine, and the group of --rules.
+/// --skip-lines, or --train with its reading and discretizing; --min-support --min-size --max-size
+/// --kind --out --format --engine, and the group of --rules.
 struct mine_arguments {
   std::string transactions;
   std::string form = "fimi";
@@ -50,7 +49,7 @@ struct mine_arguments {
   std::string engine = "auto";
 
   void add_to(CLI::App& verb);
-  /// Throws `usage_error` for options that do not go together and words that are not known.
+  /// Throws `usage_error` for conflicting options and unknown keywords.
   mine_request request() const;
 };
 

@@ -31,25 +31,40 @@ CLI::Option* measures_option(CLI::App& verb, std::string const& name, std::strin
 }
 
 void profile_arguments::add_to(CLI::App& verb) {
-  help_group const group(verb, "Conventions");
+  help_group const group(verb, "Conventions of measures");
   add_profile(verb, name);
-  word_option(verb, "--gain", gain, {"exponential", "linear"}, "2^r - 1 (exponential) or r");
+  std::string const of_profile = "by the profile";
+  word_option(verb, "--gain", gain, {"exponential", "linear"},
+              "Gain of label r in NDCG: 2^r - 1 (exponential) or r (linear)")
+      ->default_str(of_profile);
   word_option(verb, "--discount", discount, {"letor", "log2"},
-              "letor (1, 1, 1/log2(i)) or log2 (1/log2(i + 1))");
+              "Discount of rank i in NDCG: 1, 1, then 1 / log2(i) (letor), or 1 / log2(i + 1)")
+      ->default_str(of_profile);
   number_option(verb, "--no-relevant", no_relevant,
-                "Value of a query with nothing to find, 0 to 1");
+                "Value of a query without relevant documents, 0 to 1")
+      ->default_str(of_profile);
   number_option(verb, "--relevant-from", relevant_from,
-                "The lowest label that is relevant; fractional ones need it told");
+                "Lowest label that is relevant; fractional labels need it")
+      ->default_str(of_profile);
   word_option(verb, "--short-list", short_list, {"zero", "as-is"},
-              "NDCG@k of fewer than k documents");
-  word_option(verb, "--ties", ties, {"stable", "average", "worst", "docno"}, "Equal scores");
-  verb.add_flag("--complete", complete, "Judged queries that a run lacks count too");
-  number_option(verb, "--max-docs", max_docs, "Documents looked at in a ranking; 0: all");
-  number_option(verb, "--max-label", max_label,
-                "r_max of ERR and pFound; default: the largest label in the data");
-  verb.add_option("--prel", prel, "pFound's p_rel by label, as 0,.1,.5; default: as ERR");
-  number_option(verb, "--persistence", persistence, "RBP's p; default: .9");
-  number_option(verb, "--p-break", p_break, "pFound's p_break; default: .15");
+              "NDCG@k of a query with fewer than k documents: 0, or the NDCG of these documents")
+      ->default_str(of_profile);
+  word_option(verb, "--ties", ties, {"stable", "average", "worst", "docno"},
+              "Order of documents with equal scores: as in the file (stable), the mean over all "
+              "orders (average), the least relevant first (worst), or by descending docno (docno)")
+      ->default_str(of_profile);
+  verb.add_flag("--complete", complete, "Count judged queries that a run lacks");
+  number_option(verb, "--max-docs", max_docs, "Number of documents of a ranking to count; 0: all")
+      ->default_str(of_profile);
+  number_option(verb, "--max-label", max_label, "Largest possible label, r_max of ERR and pFound")
+      ->default_str("the largest label in the data");
+  value_option(verb, "--prel P,...", prel,
+               "Probability of relevance by label in pFound, such as 0,.1,.5")
+      ->default_str("as in ERR");
+  number_option(verb, "--persistence", persistence, "Persistence p of RBP, 0 to 1")
+      ->default_str("0.9");
+  number_option(verb, "--p-break", p_break, "Probability of giving up in pFound, 0 to 1")
+      ->default_str("0.15");
 }
 
 eval::profile profile_arguments::make(std::string_view otherwise) const {

@@ -12,15 +12,15 @@
 
 namespace rulerank::inline v0::apps {
 
-/// --profile alone.
+/// Adds only --profile.
 CLI::Option* add_profile(CLI::App& verb, std::string& name);
 CLI::Option* add_profile(CLI::App& verb, std::optional<std::string>& name);
 
-/// An option whose value is a list of measures.
+/// An option with a list of measures.
 CLI::Option* measures_option(CLI::App& verb, std::string const& name, std::string& measures,
                              std::string description);
 
-/// The conventions of the measures: --profile, and the options that override its parts.
+/// The conventions of the measures: --profile, and the options that override its members.
 struct profile_arguments {
   std::optional<std::string> name, gain, discount, short_list, ties, prel;
   std::optional<double> no_relevant, persistence, p_break;
@@ -30,8 +30,8 @@ struct profile_arguments {
   bool complete = false;
 
   void add_to(CLI::App& verb);
-  /// The profile, `otherwise` where none is named, with the overrides. Throws `usage_error` for
-  /// values that make no sense.
+  /// The profile (`otherwise` if none is given) with the overrides. Throws `usage_error` for
+  /// invalid values.
   eval::profile make(std::string_view otherwise) const;
 };
 

@@ -21,27 +21,32 @@
 namespace rulerank::inline v0::apps {
 
 void ranker_arguments::add_scoring_to(CLI::App& verb) {
-  help_group const group(verb, "Score");
+  help_group const group(verb, "Rules of the model");
   l2r::scoring_options const defaults;
   auto add = [&](std::string const& name, auto& value, std::string const& text, auto shown) {
     number_option(verb, name, value, text)->default_str(fmt::format("{}", shown));
   };
   add("--rule-size", rule_size, rule_size_help, defaults.rule_size);
-  add("--min-support", min_support, "A rule holds in at least this many training documents",
+  add("--min-support", min_support, "Fewest training documents in which a rule holds",
       defaults.thresholds.min_support);
-  add("--min-confidence", min_confidence, "A rule has at least this confidence, 0 to 1",
+  add("--min-confidence", min_confidence, "Smallest confidence of a rule, 0 to 1",
       defaults.thresholds.min_confidence);
-  add("--support-weight", support_weight,
-      "W: an itemset weighs n^W, n the training documents that hold it", defaults.support_weight);
-  add("--smoothing", smoothing, "A: confidence (n_r + A prior_r) / (n + A)", defaults.smoothing);
-  add("--feature-share", feature_share,
-      "Rules are made of this share of the features, those that predict the label best",
+  add("--support-weight W", support_weight,
+      "Weight n^W of an itemset that n training documents hold; W from -16 to 16",
+      defaults.support_weight);
+  add("--smoothing A", smoothing,
+      "Smoothing A of confidences: (n_r + A prior_r) / (n + A) if n documents hold the itemset, "
+      "n_r "
+      "of them have label r, and prior_r is the share of label r",
+      defaults.smoothing);
+  add("--feature-share S", feature_share,
+      "Share of the features that rules are made of, 0 to 1: those that predict the label best",
       defaults.feature_share);
 }
 
 void ranker_arguments::add_engine_to(CLI::App& verb) {
-  help_group const group(verb, "Engine");
-  of_engines_ = {engine_option(verb, "--engine", engine, l2r::engines()),
+  help_group const group(verb, machine_group);
+  of_engines_ = {engine_option(verb, "--engine", engine, l2r::engines(), "Engine of rules"),
                  size_option(verb, "--cache-memory", cache_memory,
                              "Memory of the cache of lrar, profl and profl-t, such as 512MB")
                      ->default_str("4GB")};
@@ -113,8 +118,8 @@ std::vector<l2r::recipe> recommended_recipes(
   constexpr double long_work = 5;
   if (seconds > long_work)
     owner.say(fmt::format(
-        "fitting the scorecard, of up to {}, may take {} and {:.1f} GB; fewer bins take less: "
-        "--members scorecard,linear --loss point --method frequency --bins 5",
+        "fitting the scorecard of up to {} may take {} and {:.1f} GB; fewer bins take less, for "
+        "example --members scorecard,linear --loss point --method frequency --bins 5",
         counted(found.unknowns, "item"), length_of_time(seconds),
         16e-9 * static_cast<double>(found.unknowns) * static_cast<double>(found.unknowns)));
   owner.note("recommended", l2r::to_json(found, labels));
@@ -137,7 +142,7 @@ l2r::model make_model(session& owner, datasets::dataset const& train,
                       std::span<ranker_recipe const> recipes) {
   auto const timer = owner.stage("discretize");
   std::vector<l2r::recipe> all;
-  std::shared_ptr<datasets::discretizer const> given;  // all recipes are of one line
+  std::shared_ptr<datasets::discretizer const> given;  // all recipes come from one command line
   for (ranker_recipe const& recipe : recipes) {
     if (!recipe.discretizer.fitted.empty() && !given)
       given = std::make_shared<datasets::discretizer const>(
@@ -179,8 +184,8 @@ l2r::model read_model(session& owner, std::string const& path, ranker_arguments 
     } catch (error const& no_model) {
       if (!holds_cuts(path)) throw;
       throw error(no_model.where(),
-                  "the cuts of a discretizer, expected a model that `rulerank fit` wrote; cuts go "
-                  "with --discretizer, beside --train");
+                  "found the cuts of a discretizer, expected a model that `rulerank fit` wrote; "
+                  "use cuts with --discretizer and --train");
     }
   }();
   line.expect_agreement(model, path);
@@ -189,7 +194,7 @@ l2r::model read_model(session& owner, std::string const& path, ranker_arguments 
 
 void warn_of_lacking_features(session& owner, datasets::dataset const& data,
                               l2r::model const& model) {
-  // The members learned from the same documents, whose features they name alike.
+  // All members learned from the same documents, so feature names agree.
   for (l2r::model_member const& member : model.members)
     if (auto const* const cuts = cuts_of(member))
       return warn_of_lacking_features(owner, data, *cuts);
@@ -241,7 +246,9 @@ l2r::scorer make_scorer(session& owner, l2r::model model, ranker_arguments const
     owner.note("features", rules->training->feature_count());
     owner.note("rules", l2r::to_json(rules->scoring));
   }
-  if (members.size() > 1) owner.note("members", members.size());  // the model has their settings
+  if (members.size() > 1)
+    owner.note("members", members.size());  // the model file has their
+                                            // settings
   return scorer;
 }
 

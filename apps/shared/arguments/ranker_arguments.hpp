@@ -16,12 +16,12 @@
 
 namespace rulerank::inline v0::apps {
 
-/// What --rule-size counts, for its help.
+/// Help of --rule-size.
 inline constexpr char const* rule_size_help =
-    "Most parts of a rule, its label counted, 2 or more: 3 is two items and a label";
+    "Size of the largest rules, the label included, from 2: 3 means two items and a label";
 
-/// What a score depends on, and the engine that computes it: --rule-size --min-support
-/// --min-confidence --support-weight --smoothing --feature-share, and --engine --cache-memory.
+/// The options of a score and its engine: --rule-size --min-support --min-confidence
+/// --support-weight --smoothing --feature-share, and --engine --cache-memory.
 struct ranker_arguments {
   std::optional<rules::rule_size> rule_size;
   std::optional<std::uint32_t> min_support;
@@ -32,22 +32,22 @@ struct ranker_arguments {
   void add_scoring_to(CLI::App& verb);
   void add_engine_to(CLI::App& verb);
 
-  /// The options given, defaults for the rest. Throws `usage_error`.
+  /// The given options, with defaults for the rest. Throws `usage_error`.
   l2r::ranker_options options() const;
   l2r::engine_options engine_options() const;
-  /// Throws `usage_error` where an option given is not what a member of the model was fitted with,
-  /// and for any of these where no member is of rules.
+  /// Throws `usage_error` if a given option differs from a member's of the model, and for any of
+  /// these options if the model has no rules.
   void expect_agreement(l2r::model const& model, std::string const& name) const;
-  /// Where no member is of rules: throws `usage_error`, which says `why`, for an engine or a cache
-  /// that was asked for. `--engine auto` asks for none.
+  /// For models without rules: throws `usage_error` with `why` for a requested engine or cache.
+  /// `--engine auto` requests none.
   void expect_no_engine(std::string const& why) const;
 
  private:
-  std::vector<CLI::Option const*> of_engines_;  // the verb has them; empty: it has not
+  std::vector<CLI::Option const*> of_engines_;  // those of the verb; may be empty
 };
 
-/// Calls `use(option, given, value)` for each option of a score: what the line gave, or nothing,
-/// and the value in `scoring`.
+/// Calls `use(option, given, value)` for each option of a score: the given value, if any, and the
+/// value in `scoring`.
 void for_each_of_score(auto& given, auto& scoring, auto&& use) {
   use("--rule-size", given.rule_size, scoring.rule_size);
   use("--min-support", given.min_support, scoring.thresholds.min_support);
@@ -57,7 +57,7 @@ void for_each_of_score(auto& given, auto& scoring, auto&& use) {
   use("--feature-share", given.feature_share, scoring.feature_share);
 }
 
-/// Why an option of rules has no effect.
+/// The reason why an option for rules has no effect.
 inline constexpr char const* no_rules = "no member is of the kind rules";
 
 /// How a member is made: its items and its score.
@@ -68,43 +68,43 @@ struct ranker_recipe {
   std::string kind = "rules";  ///< or recommended_members, as the only recipe
 };
 
-/// The recipe of a member, with these cuts unless null. It leaves out --card and --monotone.
-/// `of.kind` is not recommended_members. Throws `usage_error`.
+/// A member's recipe, with these cuts unless null. Ignores --card and --monotone. `of.kind` must
+/// not be recommended_members. Throws `usage_error`.
 l2r::recipe recipe_of(ranker_recipe const& of,
                       std::shared_ptr<datasets::discretizer const> const& given = nullptr);
 
-/// Reads a training file. Throws `error` naming it when a document has no label.
+/// Reads a training file. Throws `error` naming it if a document has no label.
 datasets::dataset read_training(session& owner, std::string const& train,
                                 reading_arguments const& reading);
 
-/// What is recommended for the training documents (l2r::recommend), by these cuts unless null; it
-/// is said, and goes into the manifest.
+/// The recommendation for the training documents (l2r::recommend), with these cuts unless null.
+/// Reports it and adds it to the manifest.
 std::vector<l2r::recipe> recommended_recipes(
     session& owner, datasets::dataset const& train, discretizer_arguments const& discretizer,
     std::shared_ptr<datasets::discretizer const> const& given);
 
-/// Fits a member a recipe (l2r::fit), by the cuts of --discretizer where it was given.
+/// Fits one member per recipe (l2r::fit), with the cuts of --discretizer if given.
 l2r::model make_model(session& owner, datasets::dataset const& train,
                       std::span<ranker_recipe const> recipes);
-/// Reads a training file, too.
+/// As above; also reads the training file.
 l2r::model make_model(session& owner, std::string const& train, reading_arguments const& reading,
                       std::span<ranker_recipe const> recipes);
-/// Reads a model file. Throws `usage_error` where the line contradicts it.
+/// Reads a model file. Throws `usage_error` if given options contradict it.
 l2r::model read_model(session& owner, std::string const& path, ranker_arguments const& line);
 
-/// Warns of a CSV or TSV file without columns for some features of the model.
+/// Warns of a CSV or TSV file that lacks columns for features of the model.
 void warn_of_lacking_features(session& owner, datasets::dataset const& data,
                               l2r::model const& model);
-/// Of a member; null for one of raw features.
+/// The cuts of a member; null for one of raw features.
 datasets::discretizer const* cuts_of(l2r::model_member const& member);
-/// What a member's features are called, where its training documents have names.
+/// The names of a member's features, if its training documents have names.
 datasets::feature_names const& names_of(l2r::model_member const& member);
-/// The engine's name; without one the kinds of the members.
+/// The engine's name; without an engine, the kinds of the members.
 std::string ranked_by(l2r::scorer const& scorer);
 
-/// The model made ready to score. The engine, |training| and what the scores depend on go into the
-/// manifest: of several members those of the first one, and their number.
-/// `tests`: the documents that are going to be scored, for --device auto.
+/// Prepares the model for scoring. Adds the engine, |training| and the scores' options to the
+/// manifest: for several members the first one's, and their number. `tests`: the number of
+/// documents to score, for --device auto.
 l2r::scorer make_scorer(session& owner, l2r::model model, ranker_arguments const& line,
                         double tests);
 

@@ -22,41 +22,41 @@ void sampler_arguments::add_partitioning_to(CLI::App& verb) {
   help_group const group(verb, "Sampling");
   offer_words(verb,
               value_option(verb, "--partitions auto|Q", partitions,
-                           "Partitions of the features; auto: one for every 12 with items"),
+                           "Number of partitions of the features; auto: one for every 12 features"),
               {"auto"});
   offer_words(verb,
               value_option(verb, "--feature-order chi2|label|none|file:P", feature_order,
-                           "Order in which features are dealt into partitions"),
+                           "Order in which partitions get features: by association with the other "
+                           "features (chi2), by association with the label, by number (none), or "
+                           "as file P lists their numbers, one a line"),
               {"chi2", "label", "none", "file:"});
 }
 
 void sampler_arguments::add_ties_to(CLI::App& verb) {
   word_option(verb, "--ties", ties, {"index", "seeded"},
-              "Which of equally good documents is chosen: the later one, as published, or one at "
-              "random by --seed, whatever the order of the file");
+              "Choice among equally good documents: the last one of the file, as published "
+              "(index), or a random one by --seed (seeded)");
 }
 
 void sampler_arguments::add_to(CLI::App& verb) {
   help_group const group(verb, "Sampling");
   number_option(verb, "--rule-size", rule_size, rule_size_help, {2, 64});
   add_partitioning_to(verb);
-  number_option(verb, "--min-support", min_support, "Documents a valid rule covers at least");
-  number_option(verb, "--min-confidence", min_confidence, "Confidence of a valid rule at least",
-                {0.0, 1.0});
+  number_option(verb, "--min-support", min_support, "Fewest documents that a valid rule covers");
+  number_option(verb, "--min-confidence", min_confidence,
+                "Smallest confidence of a valid rule, 0 to 1", {0.0, 1.0});
   number_option(verb, "--max-documents", max_documents,
-                "Documents to choose: by rules and, where these run dry, by larger rules, new "
-                "items and at random; 0: no budget, until the rules run dry");
-  verb.add_flag(
-      "--stop-when-dry", stop_when_dry,
-      "Choose fewer documents than --max-documents where the rules run dry; the published "
-      "engines always do");
+                "Number of documents to choose. When the rules run dry, larger rules, new items "
+                "and random choice supply the rest; 0: as many as the rules choose");
+  verb.add_flag("--stop-when-dry", stop_when_dry,
+                "Choose fewer than --max-documents when the rules run dry, as published");
   add_ties_to(verb);
   engine_option(verb, "--engine", engine, al::engines());
 }
 
 sampler_arguments::order_choice sampler_arguments::order() const {
   if (feature_order == order_file_prefix)
-    throw usage_error("--feature-order: the path is empty, expected file:P");
+    throw usage_error("--feature-order: found an empty path, expected file:P");
   if (feature_order.starts_with(order_file_prefix))
     return {datasets::feature_order::file, feature_order.substr(order_file_prefix.size())};
   return {datasets::feature_order_from(feature_order), {}};
@@ -73,8 +73,7 @@ std::size_t sampler_arguments::partition_count() const {
 
 void sampler_arguments::check() const {
   if (stop_when_dry && max_documents == 0)
-    throw usage_error(
-        "--stop-when-dry without --max-documents, the budget that it may fall short of");
+    throw usage_error("--stop-when-dry needs --max-documents");
   partition_count();
   order();
   al::engine_from(engine);
@@ -94,7 +93,7 @@ al::sampler_options sampler_arguments::options(session& owner,
   for (al::engine_info const& e : al::engines())
     if (e.which == options.engine) {
       owner.expect_device_for(e.name, e.where);
-      options.fill_budget &= e.source.empty();  // the publications stop
+      options.fill_budget &= e.source.empty();  // published engines stop instead
     }
   owner.choose_device(places_of(al::engines(), options.engine),
                       al::sampling_seconds(static_cast<double>(binned.documents),
@@ -107,14 +106,14 @@ al::sampler_options sampler_arguments::options(session& owner,
 al::sample reduce_labelled(session& owner, al::sampler_options const& options,
                            datasets::dataset const& train, datasets::binned_dataset const& binned) {
   auto const timer = owner.stage("reduce");
-  // Where all labels are there, engines need not ask for them one by one.
+  // If all labels exist, engines need not request them one by one.
   if (std::ranges::find(binned.labels, datasets::unlabelled) == binned.labels.end())
     return al::reduce(owner.ctx(), binned, options);
   return al::reduce(owner.ctx(), binned, options, [&](std::size_t d) {
     if (train.labels[d] == datasets::unlabelled)
       throw error(datasets::place_of(train, d),
-                  "this document was chosen and is not labelled, expected a label, or --pending "
-                  "to list the documents that want one");
+                  "this chosen document has no label, expected a label, or --pending FILE to list "
+                  "the documents to label");
     return train.labels[d];
   });
 }

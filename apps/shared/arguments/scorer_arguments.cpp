@@ -21,14 +21,16 @@ std::vector<ranker_recipe> fitting_arguments::recipes(session& owner) const {
 }
 
 void scorer_arguments::add_inputs_to(CLI::App& verb) {
-  path_option(verb, "--train", train, "Training documents (SVMlight, CSV or TSV)");
-  path_option(verb, "--model", model, "Or what fit wrote");
+  help_group const group(verb, input_group);
+  path_option(verb, "--model", model, "Model that fit wrote");
+  path_option(verb, "--train", train,
+              "Training documents instead of a model (SVMlight, CSV or TSV)");
 }
 
 void scorer_arguments::add_to(CLI::App& verb) {
   fitting_arguments::add_to(verb);
   ranker.add_engine_to(verb);
-  // A model says all that --train and the options of cuts and settings do.
+  // A model replaces --train and the options of cuts and settings.
   CLI::Option* const fitted = verb.get_option("--model");
   for (char const* const name :
        {"--train", "--norm", "--method", "--bins", "--missing-values", "--unlisted",
@@ -39,7 +41,7 @@ void scorer_arguments::add_to(CLI::App& verb) {
 
 void scorer_arguments::check(session const& owner, std::vector<session::named_input> files) const {
   if (model.empty() == train.empty())
-    throw usage_error("no training documents, expected --train or --model");
+    throw usage_error("found no training documents, expected --train or --model");
   std::vector<session::named_input> inputs{{"--train", train}};
   inputs.insert(inputs.end(), files.begin(), files.end());
   inputs.insert(inputs.end(), {{"--model", model},

@@ -13,34 +13,34 @@
 
 namespace rulerank::inline v0::apps {
 
-/// How a model is fitted on --train: its members, their scores and cuts, and how files are read.
+/// How a model is fitted to --train: its members, their scores and cuts, and how files are read.
 struct fitting_arguments {
   std::string train;
-  std::string model;  ///< where it goes, or one that was fitted before
+  std::string model;  ///< path of the output, or of a fitted model
   reading_arguments reading;
   discretizer_arguments discretizer;
   ranker_arguments ranker;
   settings_argument settings;
   member_arguments member;
 
-  /// All but --train and --model, which stand before a verb's own options.
+  /// Adds all but --train and --model, which precede a verb's own options.
   void add_to(CLI::App& verb);
-  /// The recipes of the line and of --settings, checked. Throws `usage_error`.
+  /// The recipes from the command line and --settings, validated. Throws `usage_error`.
   std::vector<ranker_recipe> recipes(session& owner) const;
 };
 
-/// What scores the documents of --test: --train with how a model is fitted, or --model; and the
+/// The scorer of the --test documents: --train with the options of the fit, or --model; and the
 /// engine.
 struct scorer_arguments : fitting_arguments {
-  /// --train and --model.
+  /// Adds --train and --model.
   void add_inputs_to(CLI::App& verb);
-  /// The rest.
+  /// Adds the other options.
   void add_to(CLI::App& verb);
-  /// Refuses what makes no sense before anything is read; `files`: the verb's own inputs.
+  /// Throws for invalid options before anything is read; `files`: the verb's own inputs.
   void check(session const& owner, std::vector<session::named_input> files) const;
-  /// The model of --model, or fitted on --train by the recipes, for `make_scorer`.
+  /// The model of --model, or one fitted to --train by the recipes, for `make_scorer`.
   l2r::model fit_or_read(session& owner, std::vector<ranker_recipe> const& recipes) const;
-  /// The place of the first test file among the inputs that --group has files for.
+  /// Index of the first test file among the inputs of --group.
   std::size_t first_test() const { return model.empty() ? 1 : 0; }
 };
 

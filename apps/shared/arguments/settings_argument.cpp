@@ -34,7 +34,8 @@ void set_card(l2r::scorecard_options const& card, member_arguments& member) {
 void settings_argument::add_to(CLI::App& verb) {
   verb_ = &verb;
   path_option(verb, "--settings S.json", file,
-              "Settings that tune found, for all that is not given here: discretizer, score");
+              "Settings that tune wrote; options on the command line take precedence")
+      ->group("Model");
   if (CLI::Option* const members = verb.get_option_no_throw("--members"))
     verb.get_option("--settings")->excludes(members);
 }

@@ -9,16 +9,15 @@
 
 namespace rulerank::inline v0::apps {
 
-/// --settings: what tune found, as defaults of the discretizer's options and the score's. What the
-/// line itself gives stands.
+/// --settings: the result of tune, as defaults for the options of the discretizer and the score.
+/// Given options take precedence.
 struct settings_argument {
   std::string file;
 
   void add_to(CLI::App& verb);
-  /// The line's options, once for each member that the file has; without a file once for each kind
-  /// of --members.
-  /// Call it before the options are looked at. Throws `error` for a file of something else,
-  /// `usage_error` for options that are not known or make no sense.
+  /// The command line's options, once per member of the file; without a file, once per kind of
+  /// --members. Call it before using the options. Throws `error` for an invalid file, `usage_error`
+  /// for unknown or invalid options.
   std::vector<ranker_recipe> recipes(session& owner, ranker_recipe const& line) const;
 
  private:

@@ -23,7 +23,7 @@ void expect_outside(session::named_input const& input, session::named_output con
   auto const folder = std::filesystem::weakly_canonical(input.path);
   auto const file = std::filesystem::weakly_canonical(output.path);
   if (std::mismatch(folder.begin(), folder.end(), file.begin(), file.end()).first == folder.end())
-    throw usage_error(fmt::format("{} {} is within {} {}, expected another folder", output.name,
+    throw usage_error(fmt::format("{} {} is inside {} {}, expected a different folder", output.name,
                                   output.path, input.option, input.path));
 }
 
@@ -38,17 +38,20 @@ void add_fields_to(CLI::App& verb, std::vector<std::string>& text_fields,
                    std::vector<std::string>& query_fields, std::string& id_field,
                    std::string& encoding) {
   value_option(verb, "--text-fields A,B,...", text_fields,
-               "JSON and tables of documents: the members or columns that are text")
+               "JSON members or table columns with the text of a document")
       ->delimiter(',')
-      ->default_str("");
-  value_option(verb, "--query-fields A,B,...", query_fields, "The same of queries and topics")
+      ->default_str("known names");
+  value_option(verb, "--query-fields A,B,...", query_fields,
+               "JSON members or table columns with the text of a query or topic")
       ->delimiter(',')
-      ->default_str("");
+      ->default_str("known names");
   value_option(verb, "--id-field NAME", id_field,
-               "JSON and tables of documents: the member or column that is the id");
+               "JSON member or table column with the id of a document")
+      ->default_str("a known name");
   auto* const option = value_option(verb, "--encoding NAME", encoding,
-                                    "Of texts without a byte order mark: windows-1252, Shift_JIS, "
-                                    "...; default: UTF-8");
+                                    "Encoding of texts without a byte order mark, such as "
+                                    "windows-1252 or Shift_JIS")
+                           ->default_str("UTF-8");
   // ICU's names are many: they are listed for a wrong one alone, not when the program starts.
   auto const read = [](std::string const& name) {
     try {
@@ -67,42 +70,49 @@ void add_stemmer_to(CLI::App& verb, std::string& stemmer, std::string const& hel
 }
 
 void text_arguments::add_reading_to(CLI::App& verb) {
-  verb.add_option("--collection-format", format,
-                  list_of_names(text_formats(vectors), name_list::alternatives));
-  std::string const others = vectors ? "; queries too" : "; topics too";
-  verb.add_flag("--labels", index.reading.labels, "tsv: lines are id, label, text" + others);
+  help_group const group(verb, input_format_group);
+  value_option(verb, "--collection-format NAME", format,
+               "Format of documents and queries: " +
+                   list_of_names(text_formats(vectors), name_list::alternatives));
+  verb.add_flag("--labels", index.reading.labels,
+                "tsv: lines of documents and queries are id, label and text");
   add_fields_to(verb, index.reading.text_fields, index.reading.query_fields, index.reading.id_field,
                 index.reading.encoding);
   verb.add_flag("--number-by-position", index.reading.number_by_position,
-                (vectors ? "cranfield, svmlight: ids are 1, 2, ... whatever is behind .I or #"
-                         : "cranfield: ids are 1, 2, ... instead of the .I numbers") +
-                    others);
+                vectors ? "cranfield, svmlight: ids are the positions 1, 2, ... instead of the "
+                          "numbers after .I or #"
+                        : "cranfield: ids are the positions 1, 2, ... instead of the numbers "
+                          "after .I");
 }
 
 void text_arguments::add_index_to(CLI::App& verb) {
   help_group const group(verb, "Terms and weights");
-  verb.add_option("--stop-words", index.analyzer.stop_words,
-                  "smart, none, or file:PATH with one word a line");
-  verb.add_option("--stemmer", index.analyzer.stemmer, "english, porter, german, ... or none");
-  verb.add_flag("--no-fold", no_fold, "Keep case and accents");
+  value_option(verb, "--stop-words NAME|file:PATH", index.analyzer.stop_words,
+               "Words to drop: the list smart, none, or a file with one word a line");
+  value_option(verb, "--stemmer NAME", index.analyzer.stemmer, stemmer_help);
+  verb.add_flag("--no-fold", no_fold, "Keep upper case and accents");
   verb.add_flag("--no-numbers", no_numbers, "Drop words without a letter");
-  number_option(verb, "--min-length", index.analyzer.min_length, "Drop words of fewer characters");
-  number_option(verb, "--max-length", index.analyzer.max_length, "Drop words of more characters");
-  number_option(verb, "--min-documents", index.min_documents, "Drop terms of fewer documents");
+  number_option(verb, "--min-length", index.analyzer.min_length,
+                "Characters of the shortest words to keep");
+  number_option(verb, "--max-length", index.analyzer.max_length,
+                "Characters of the longest words to keep");
+  number_option(verb, "--min-documents", index.min_documents, "Fewest documents of a term to keep");
   number_option(verb, "--max-share", index.max_share,
-                "Drop terms of a larger share of the documents");
-  verb.add_option("--weights", weights,
-                  vectors ? "tf-idf: tf ln(N / df); bm25; or none: tf (svmlight's default)"
-                          : "tf-idf: tf ln(N / df); bm25; or none: tf");
+                "Largest share of the documents of a term to keep, 0 to 1");
+  value_option(verb, "--weights NAME", weights,
+               vectors ? "Weight of a term: tf-idf, tf ln(N / df); bm25; or none, tf (default for "
+                         "svmlight)"
+                       : "Weight of a term: tf-idf, tf ln(N / df); bm25; or none, tf");
   word_option(verb, "--tf", tf, {"raw", "log", "binary"},
-              "Of a term in a text: raw, log (1 + ln tf) or binary; default: raw");
-  smart_option =
-      value_option(verb, "--weighting XXX.XXX", smart,
-                   "Instead of these two and --metric, SMART's letters for documents.queries: tf "
-                   "n, l or b; idf n or t; norm n or c");
+              "Term frequency in weights: the count, 1 + ln of the count, or 1")
+      ->default_str("raw");
+  smart_option = value_option(verb, "--weighting XXX.XXX", smart,
+                              "SMART's letters for documents.queries, instead of --weights, --tf "
+                              "and --metric: tf n, l or b; idf n or t; norm n or c");
   if (!weights.empty()) smart_option->default_str("");
-  number_option(verb, "--k1", index.weighting.k1, "bm25: how soon more of a term counts no more");
-  number_option(verb, "--b", index.weighting.b, "bm25: how much a document's length matters");
+  number_option(verb, "--k1", index.weighting.k1, "bm25: how much repeated terms add; 0: nothing");
+  number_option(verb, "--b", index.weighting.b,
+                "bm25: how much the length of a document matters, 0 to 1");
 }
 
 knn::text_index_options text_arguments::options(session& owner) const {
@@ -144,9 +154,10 @@ knn::similarity text_arguments::metric_from(std::string const& name, knn::simila
 void text_arguments::check_weights(CLI::App const& verb) const {
   if (smart_is_given()) {
     expect_none_of(verb, {"--weights", "--tf", "--metric"},
-                   "{} beside --weighting, which says all of it");
+                   "{} cannot be combined with --weighting, which sets it");
   } else if (weights == "bm25" && !tf.empty()) {
-    throw usage_error("--tf beside --weights bm25, which has its own");
+    throw usage_error(
+        "--tf cannot be combined with --weights bm25, which has its own term frequency");
   }
 }
 
@@ -154,7 +165,7 @@ std::optional<session::named_input> text_arguments::stop_list() const {
   std::string const& list = index.analyzer.stop_words;
   if (!list.starts_with("file:")) return std::nullopt;
   if (list.size() == 5)
-    throw usage_error("--stop-words: the path is empty, expected the name of a file");
+    throw usage_error("--stop-words: found an empty path, expected the name of a file");
   return session::named_input{"--stop-words", list.substr(5)};
 }
 
@@ -181,8 +192,8 @@ void warn_without_terms(session& owner, knn::text_index const& index) {
   if (index.terms().size() > 0) return;
   auto const& options = index.options();
   owner.warn(fmt::format(
-      "no term is left of {}, with --min-documents {} and --max-share {}: "
-      "all similarities are 0",
+      "--min-documents {1} and --max-share {2} leave no term of {0}, so all similarities are 0; "
+      "lower --min-documents or raise --max-share",
       counted(index.ids().size(), "document"), options.min_documents, options.max_share));
 }
 

@@ -16,7 +16,7 @@ namespace {
 
 constexpr char const* tuning_group = "Tuning";
 
-/// What `read` makes of each word.
+/// Applies `read` to each word of a list.
 template <class Read>
 auto values_from(std::string const& list, Read const& read) {
   std::vector<decltype(read(list))> values;
@@ -35,67 +35,74 @@ std::vector<Value> numbers_from(std::string_view option, std::string const& list
 void tune_arguments::add_to(CLI::App& verb, searched what) {
   verb_ = &verb;
   help_group const group(verb, tuning_group);
-  list_option(verb, "--try-method", methods, {"tube", "width", "frequency"},
-              "Ways to cut features into bins: tube, width, frequency");
-  value_option(verb, "--try-bins A,...", bins,
-               "Bins a feature at most, 2 to 250, or cv: by cross-validation");
-  value_option(verb, "--try-rule-size A,...", rule_sizes, "Largest rules, the consequent counted");
-  value_option(verb, "--try-min-support A,...", min_supports,
-               "Training documents that a rule holds in at least");
-  value_option(verb, "--try-min-confidence A,...", min_confidences, "Least confidences of a rule");
-  value_option(verb, "--try-support-weight A,...", support_weights, "W: an itemset weighs n^W");
-  value_option(verb, "--try-smoothing A,...", smoothings,
-               "A: confidence (n_r + A prior_r) / (n + A)");
-  value_option(verb, "--try-feature-share A,...", feature_shares,
-               "Rules of these shares of the features, those that predict the label best");
   if (what == searched::everything) add_kinds_to(verb);
+  list_option(verb, "--try-method", methods, {"tube", "width", "frequency"},
+              "Values of --method to try: tube, width, frequency");
+  value_option(verb, "--try-bins A,...", bins, "Values of --bins to try: 2 to 250, or cv");
+  value_option(verb, "--try-rule-size A,...", rule_sizes,
+               "rules: values of --rule-size to try, the label included");
+  value_option(verb, "--try-min-support A,...", min_supports,
+               "rules: fewest training documents in which a rule holds, values to try");
+  value_option(verb, "--try-min-confidence A,...", min_confidences,
+               "rules: smallest confidences of a rule to try");
+  value_option(verb, "--try-support-weight A,...", support_weights,
+               "rules: values W to try; an itemset in n training documents weighs n^W");
+  value_option(verb, "--try-smoothing A,...", smoothings,
+               "rules: values A to try in the confidence (n_r + A prior_r) / (n + A)");
+  value_option(verb, "--try-feature-share A,...", feature_shares,
+               "rules: shares of the features to try, those that predict the label best");
   number_option(verb, "--cross-fit K", cross_fit,
-                "Judge by the training queries too, dealt into K folds, each ranked by the rules "
-                "of the others; 0: by the validation queries alone",
+                "Judge by the training queries too, in K folds, each ranked by the rules of the "
+                "others; 0: by the validation queries only",
                 {0, 1000});
   number_option(verb, "--combine", members,
-                "How many of the best rank together: by the mean of their scores, "
-                "each standardized within the query",
+                "Number of best candidates that rank together, by the mean of their scores "
+                "standardized within the query, 1 to 1000",
                 {1, 1000});
   word_option(verb, "--search", search, {"grid", "halving"},
-              "grid: every candidate on all queries; halving: on a share of them, "
-              "the best again on more");
-  number_option(verb, "--rungs K", rungs, "Of halving; the last one has all queries", {1, 20});
+              "Search: every candidate on all queries (grid), or all candidates on a share of the "
+              "queries and the best again on more (halving)");
+  number_option(verb, "--rungs K", rungs,
+                "halving: number of rounds, 1 to 20; the last one has all queries", {1, 20});
   number_option(verb, "--keep", keep,
-                "Of halving: one candidate in N goes on, on N times the queries", {2, 1000});
+                "halving: one of N candidates goes on, with N times the queries; N from 2 to 1000",
+                {2, 1000});
   value_option(verb, "--budget N|Ns|none", budget,
-               "Trials at most, such as 200, or seconds, such as 60s; what "
-               "is compared with in the end comes on top");
+               "Limit of the search: trials, such as 200, or seconds, such as 60s; the final "
+               "comparison with the defaults comes on top");
 }
 
 void tune_arguments::add_kinds_to(CLI::App& verb) {
-  list_option(verb, "--kinds", kinds, {"rules", "scorecard", "linear", card_member, "joint"},
-              "Kinds of members to choose from: rules, scorecard, linear, card, joint");
+  list_option(verb, "--kinds KIND,...", kinds,
+              {"rules", "scorecard", "linear", card_member, "joint"},
+              "Kinds of rankers to choose from: rules, scorecard, linear, card, joint");
   list_option(verb, "--try-norm", norms, {"none", "query-minmax", "query-zscore"},
-              "Ways to normalize features within each query: none, query-minmax, "
-              "query-zscore; default: --norm alone, for each norm takes as long again, and "
-              "changes nothing where features are normalized already");
+              "Values of --norm to try: none, query-minmax, query-zscore; each one takes as long "
+              "again")
+      ->default_str("that of --norm");
   list_option(verb, "--try-loss", losses, {"pair", "list", "point"},
-              "Of scorecards: pair, list, point");
-  value_option(verb, "--try-points-penalty A,...", points_penalties, "Of scorecards: L");
-  value_option(verb, "--try-smoothness A,...", smoothnesses, "Of scorecards: M");
+              "scorecard: losses to try: pair, list, point");
+  value_option(verb, "--try-points-penalty A,...", points_penalties,
+               "scorecard: values of --points-penalty to try");
+  value_option(verb, "--try-smoothness A,...", smoothnesses,
+               "scorecard: values of --smoothness to try");
   expect_read(
       verb,
       value_option(verb, "--try-strength A,...", strengths,
-                   "Of linear: the ridge's, or cross-fit: chosen by folds of the training "
-                   "queries"),
+                   "linear: values of --strength to try, or cross-fit: chosen by folds of "
+                   "the training queries"),
       [](std::string const& word) { strength_from(word); }, {"cross-fit"}, true);
   value_option(verb, "--try-max-features A,...", max_features,
-               "Of cards: features at most; folds of the training queries choose the smoothness, "
-               "and whether fewer features do");
+               "card: most features to try; folds of the training queries choose the smoothness, "
+               "and fewer features if they suffice");
   value_option(verb, "--try-card-bins A,...", card_bins,
-               "Of cards: bins a feature at most, 2 to 250");
+               "card: most bins of a feature to try, 2 to 250");
 }
 
 void tune_arguments::expect_none() const {
   for (CLI::Option const* option : verb_->get_options())
     if (option->get_group() == tuning_group && option->count() > 0)
-      throw usage_error(fmt::format("{} is for --tune, expected both", option->get_name()));
+      throw usage_error(fmt::format("{} needs --tune", option->get_name()));
 }
 
 void tune_arguments::expect_use(std::vector<std::string> const& of_kinds) const {
@@ -113,8 +120,7 @@ void tune_arguments::expect_use(std::vector<std::string> const& of_kinds) const 
     for (char const* const name : one.options)
       if (CLI::Option const* const option = verb_->get_option_no_throw(name);
           option != nullptr && option->count() > 0)
-        throw usage_error(
-            fmt::format("{}: found without {} among --kinds ({})", name, one.words(), kinds));
+        throw usage_error(fmt::format("{} needs {} among --kinds ({})", name, one.words(), kinds));
   }
 }
 

@@ -10,8 +10,8 @@
 
 namespace rulerank::inline v0::apps {
 
-/// What tune, and experiment with --tune, try and how: --try-... --cross-fit --members
-/// --search --rungs --keep --budget.
+/// The search of tune, and of experiment with --tune: --try-... --cross-fit --members --search
+/// --rungs --keep --budget.
 struct tune_arguments {
   std::string methods = "tube,width,frequency";
   std::string bins = "5,10,20";
@@ -36,16 +36,16 @@ struct tune_arguments {
   std::size_t keep = 2;
   std::string budget = "none";
 
-  /// Whether kinds of members and norms may be searched for: --kinds, --try-norm and the values of
-  /// scorecards, linear and cards. Else all candidates are rules, and have the line's norm.
+  /// Whether kinds of members and norms are searched: --kinds, --try-norm and the values of
+  /// scorecards, linear and cards. If not, all candidates are rules with the given norm.
   enum class searched { everything, rules };
 
   void add_to(CLI::App& verb, searched what = searched::rules);
-  /// Both throw `usage_error` for words that are not known and for values that make no sense,
-  /// `search_space` also for values of kinds that are not searched.
+  /// Both throw `usage_error` for unknown keywords and invalid values, `search_space` also for
+  /// values of kinds that are not searched.
   tuning::search_space search_space() const;
   tuning::search_options options() const;
-  /// Throws `usage_error` where the line has one of them: nothing is tuned.
+  /// Throws `usage_error` if any of these options is given: nothing is tuned.
   void expect_none() const;
 
  private:

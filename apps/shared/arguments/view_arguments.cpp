@@ -3,6 +3,7 @@
 #include "apps/shared/arguments/text_arguments.hpp"
 #include "apps/shared/options/options.hpp"
 #include "core/error.hpp"
+#include "core/named_values.hpp"
 #include "datasets/item_words.hpp"
 
 #include <algorithm>
@@ -15,43 +16,48 @@ namespace rulerank::inline v0::apps {
 void view_arguments::add_to(CLI::App& verb) {
   help_group const group(verb, "What labellers see");
   path_option(verb, "--show DOCS", show,
-              "The documents' texts, a collection as `search text` reads it");
-  path_option(verb, "--topics TOPICS", topics, "The queries' texts, whose ids are the qids");
-  word_option(verb, "--show-format", format, text_formats(false), "Form of --show");
-  verb.add_flag("--labels", labels, "tsv: lines are id, label, text; topics too");
+              "Texts of the documents, in a format that search text reads");
+  path_option(verb, "--topics TOPICS", topics, "Texts of the queries; their ids are the qids");
+  word_option(verb, "--show-format NAME", format, text_formats(false),
+              "Format of --show and --topics: " +
+                  list_of_names(text_formats(false), name_list::alternatives));
+  verb.add_flag("--labels", labels, "tsv: lines of documents and queries are id, label and text");
   add_fields_to(verb, text_fields, query_fields, id_field, encoding);
-  // CLI11 would count into an optional bool, and so set it where the flag is not given.
+  // For an optional bool, CLI11 would count occurrences, and so set it even if the flag is not
+  // given.
   verb.add_flag_function(
       "--number-by-position", [this](std::int64_t given) { number_by_position = given > 0; },
-      "cranfield: ids are 1, 2, ... instead of the .I numbers, with =false these; topics too; "
-      "default: as the pool was made");
+      "cranfield: ids are the positions 1, 2, ...; with =false the numbers after .I (default: as "
+      "in the pool)");
   verb.add_flag("--other-texts", other_texts,
-                "Show texts though they are not those that the pool was made of");
-  add_stemmer_to(verb, stemmer, "Which words are marked as the query's");
-  path_option(verb, "--names", names, "Lines of a feature's number and its name");
-  number_option(verb, "--max-label", max_label, "Largest label that is taken", {0, 1'000'000});
-  number_option(verb, "--neighbours", neighbours, "Nearest labelled documents that are shown");
+                "Accept texts that are not those that the pool was made from");
+  add_stemmer_to(verb, stemmer, "Language of the words, for marking the query's words");
+  path_option(verb, "--names", names, "Names of features: lines of a number and a name");
+  number_option(verb, "--max-label", max_label, "Largest label that labellers can give",
+                {0, 1'000'000});
+  number_option(verb, "--neighbours", neighbours,
+                "Number of nearest labelled documents to show beside a document");
 }
 
 void page_arguments::add_to(CLI::App& verb) {
-  value_option(
-      verb, "--label-names NAME,...", label_names,
-      "Names of the labels 0, 1, ..., such as 'not relevant,relevant'; the last is that of "
-      "the largest label")
+  help_group const group(verb, "What labellers see");
+  value_option(verb, "--label-names NAME,...", label_names,
+               "Names of the labels 0, 1, ... up to the largest one, such as 'not "
+               "relevant,relevant'")
       ->excludes(verb.get_option("--max-label"));
   path_option(verb, "--guidelines FILE", guidelines,
-              "Text for the labellers, such as what each label means");
+              "Text for the labellers, such as the meaning of each label");
 }
 
 void view_arguments::check() const {
   if (show.empty() != topics.empty())
-    throw usage_error(show.empty() ? "--topics without --show, expected the documents' texts too"
-                                   : "--show without --topics, expected the queries' texts too");
+    throw usage_error(show.empty() ? "--topics needs --show, the texts of the documents"
+                                   : "--show needs --topics, the texts of the queries");
   if (!show.empty()) return;
   for (auto const& [name, given] :
        {std::pair("--labels", labels), std::pair("--number-by-position", bool(number_by_position)),
         std::pair("--other-texts", other_texts)})
-    if (given) throw usage_error(fmt::format("{} without --show and --topics", name));
+    if (given) throw usage_error(fmt::format("{} needs --show and --topics", name));
 }
 
 std::vector<session::named_input> view_arguments::files() const {
@@ -79,7 +85,7 @@ pool_views make_views(session& owner, view_arguments const& arguments, label_poo
          {std::pair(made.texts->queries_found_by_position(), arguments.topics),
           std::pair(made.texts->documents_found_by_position(), arguments.show)})
       if (by_position)
-        owner.say(fmt::format("{}: numbered by position, as {} is", path, pool.train.name));
+        owner.say(fmt::format("{}: numbered by position, because {} is", path, pool.train.name));
     if (std::size_t const missing = made.texts->documents_missing(); missing > 0)
       owner.warn(fmt::format("{} of {} of {} not in {}", missing,
                              counted(pool.train.size(), "document"),

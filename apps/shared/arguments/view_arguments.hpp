@@ -25,9 +25,8 @@ struct label_pool {
 };
 
 /// Options of a document's view for labellers: --show --topics --show-format --labels --text-fields
-/// --query-fields --id-field
-/// --number-by-position
-/// --other-texts --stemmer --names --neighbours, and the largest label that they give: --max-label.
+/// --query-fields --id-field --number-by-position --other-texts --stemmer --names --neighbours; and
+/// --max-label, the largest label that they may give.
 struct view_arguments {
   std::string show;
   std::string topics;
@@ -43,29 +42,29 @@ struct view_arguments {
   std::size_t neighbours = 3;
 
   void add_to(CLI::App& verb);
-  /// Throws `usage_error` for options that do not go together, or are not known.
+  /// Throws `usage_error` for conflicting or unknown options.
   void check() const;
-  /// The files that are read.
+  /// The input files.
   std::vector<session::named_input> files() const;
 };
 
 /// The labels' names and the guidelines on the page: --label-names --guidelines.
 struct page_arguments {
-  std::string label_names;  ///< of the labels 0, 1, ..., between commas; empty: none
-  std::string guidelines;   ///< a file; empty: none
+  std::string label_names;  ///< of the labels 0, 1, ..., separated by commas; empty: none
+  std::string guidelines;   ///< path; empty: none
 
-  /// Beside --max-label, which the names exclude.
+  /// Adds the options; they exclude --max-label.
   void add_to(CLI::App& verb);
 };
 
-/// The views of a pool, and the texts in them.
+/// The views of a pool, and their texts.
 struct pool_views {
   std::unique_ptr<labelling::document_texts> texts;  ///< null without --show
   std::unique_ptr<labelling::question_views> views;
 };
 
-/// Reads the texts and names. Warns of documents and queries that have no text. The pool outlives
-/// the result.
+/// Reads the texts and names. Warns of documents and queries without a text. The result keeps
+/// references to the pool.
 pool_views make_views(session& owner, view_arguments const& arguments, label_pool const& pool);
 
 }  // namespace rulerank::apps

@@ -41,11 +41,11 @@ void set_baselines(experiment::settings& s, std::string const& list) {
       s.feature = true;
     else
       throw usage_error(fmt::format(
-          "--baselines: found '{}', expected full, random, feature, several or none", word));
+          "--baselines: found '{}', expected none, or some of full, random and feature", word));
   }
 }
 
-/// Rule sizes such as `3,4`, each once, from 2 on; `none` alone: no size.
+/// Parses distinct rule sizes from 2 on, such as `3,4`; `none` alone: no size.
 std::vector<rules::rule_size> rule_sizes_from(std::string_view option, std::string const& list) {
   constexpr std::uint32_t largest_rule = 64;
   std::vector<rules::rule_size> sizes;
@@ -61,7 +61,7 @@ std::vector<rules::rule_size> rule_sizes_from(std::string_view option, std::stri
   return sizes;
 }
 
-/// `NAME=FOLDER`.
+/// Parses `NAME=FOLDER`.
 experiment::outside_folder outside_from(std::string const& text) {
   std::size_t const equals = text.find('=');
   if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
@@ -74,8 +74,8 @@ experiment::ranking_settings ranking_of(discretizer_arguments const& discretizer
   return {discretizer.options(), ranker.options().scoring};
 }
 
-/// The members of --settings. If some are not rules, the first of those that are, or else the line,
-/// says how sampling cuts and which rules it counts.
+/// Sets the members of --settings. If some are not rules, sampling uses the cuts and rules of the
+/// first member of rules, or of the command line if there is none.
 void set_members(experiment::settings& s, cross_validation_arguments const& a) {
   s.members.clear();
   for (ranker_recipe const& member : a.members)
@@ -90,7 +90,7 @@ void set_members(experiment::settings& s, cross_validation_arguments const& a) {
     bool const one_rule_size = s.members.size() == 1 && s.recipes.empty();
     s.rank_sizes = {one_rule_size ? s.members.front().scoring.rule_size : 0};
   } else if (!has_rules && !s.rank_sizes.empty()) {
-    throw usage_error("--rank-size: found without rules among the members of --settings");
+    throw usage_error("--rank-size needs a member of the kind rules in --settings");
   }
 }
 
@@ -125,7 +125,7 @@ experiment::file_folds_options file_options_of(cross_validation_arguments const&
   return options;
 }
 
-/// Folds that choose the device when the first training set is read, by the work of all of them.
+/// Folds that choose the device when the first training set is read, from the work of all folds.
 class sized_folds final : public judged_folds {
  public:
   sized_folds(session& owner, experiment::options const& options,
@@ -154,12 +154,12 @@ class sized_folds final : public judged_folds {
 
   session& owner_;
   experiment::options const& options_;
-  // `read` is called by one thread at a time.
-  mutable std::size_t tests_ = 0;  ///< documents of all test sets
+  // Calls of `read` do not overlap.
+  mutable std::size_t tests_ = 0;  ///< number of documents of all test sets
   mutable bool chosen_ = false;
 };
 
-/// What the manifest has of a cross-validation.
+/// Adds a cross-validation's results to the manifest.
 void note_results(session& owner, experiment::results const& done) {
   if (!done.engines.empty()) owner.note("engine", done.engines);
   nlohmann::ordered_json times = nlohmann::ordered_json::object();
@@ -238,32 +238,35 @@ experiment::results cross_validate(session& owner, cross_validation_arguments co
 void add_cross_validation_to(CLI::App& verb, cross_validation_arguments& a) {
   help_group const systems(verb, "Systems");
   value_option(verb, "--reduce-size A,...", a.reduce_sizes,
-               "Rule sizes (their label counted) of selective sampling, or none: no reduced sets");
-  value_option(verb, "--rank-size B,...", a.rank_sizes, "Rule sizes of the ranker, or none");
-  list_option(verb, "--baselines", a.baselines, {"full", "random", "feature", "none"},
-              "full: all training documents; random: draws as large as each reduced set; "
-              "feature: the best single one on the validation set; or none");
-  number_option(verb, "--random-draws", a.random_draws, "Draws that random is the mean of",
-                {1, 1'000'000});
+               "Sizes of the largest rules that choose training documents, the label included; "
+               "none: no reduced training sets");
+  value_option(verb, "--rank-size B,...", a.rank_sizes,
+               "Sizes of the largest rules that rank, the label included, or none");
+  list_option(verb, "--baselines A,...", a.baselines, {"full", "random", "feature", "none"},
+              "Baselines: rules of all training documents (full), of random samples as large as "
+              "the chosen ones (random), the best single feature on the validation set (feature), "
+              "or none");
+  number_option(verb, "--random-draws", a.random_draws,
+                "Number of random samples; the tables show their mean", {1, 1'000'000});
   path_option(verb, "--scores NAME=DIR", a.scores,
-              "Systems whose scores come from elsewhere: DIR/Fold1.score (.scores, .txt), ...");
+              "Systems with external scores: DIR/Fold1.score (.scores, .txt), ...");
   {
     help_group const judging(verb, "Measures");
     measures_option(verb, "--metrics M,...", a.metrics,
-                    "As evaluate's; the first one also chooses the single "
-                    "feature");
+                    "Measures, as in evaluate; the first one also chooses the single feature");
     add_profile(verb, a.profile);
-    number_option(verb, "--permutations", a.permutations, "Of Fisher's randomization test",
+    number_option(verb, "--permutations", a.permutations,
+                  "Number of random permutations in Fisher's randomization test",
                   {1, 1'000'000'000});
-    word_option(verb, "--format", a.format, {"table", "tsv", "json", "markdown", "latex"},
-                "What goes to standard output");
   }
+  word_option(verb, "--format", a.format, {"table", "tsv", "json", "markdown", "latex"},
+              "Format of standard output")
+      ->group(output_group);
   measures_option(verb, "--tune M,...", a.tune,
-                  "Also systems whose way to rank is chosen on each "
-                  "validation set by these metrics");
+                  "Add rankers tuned on each validation set, one for each of these measures");
   a.tuned.add_to(verb);
   a.ranker.add_scoring_to(verb);
-  verb.remove_option(verb.get_option("--rule-size"));  // --reduce-size and --rank-size are it
+  verb.remove_option(verb.get_option("--rule-size"));  // replaced by --reduce-size and --rank-size
   a.sampler.add_partitioning_to(verb);
   a.ranker.add_engine_to(verb);
   a.discretizer.add_to(verb, discretizer_arguments::fitted_cuts::refused);

@@ -13,13 +13,13 @@
 #include <string>
 #include <vector>
 
-// The options of the cross-validation that the verbs experiment and pipeline run.
+// The options of the cross-validation in the verbs experiment and pipeline.
 namespace rulerank::inline v0::apps {
 
 /// The options of `add_cross_validation_to`, and the folders.
 struct cross_validation_arguments {
   std::string folds;    ///< folder with Fold1, Fold2, ...
-  std::string out_dir;  ///< folder for all that is written
+  std::string out_dir;  ///< folder for all output
   std::string reduce_sizes = "3,4";
   std::string rank_sizes = "3,4";
   std::string baselines = "full,random,feature";
@@ -29,32 +29,31 @@ struct cross_validation_arguments {
   std::string profile = "letor";
   std::uint64_t permutations = 100'000;
   std::string format = "table";
-  std::string tune;  ///< metrics to tune by in each fold; empty: no tuning
+  std::string tune;  ///< measures to tune by in each fold; empty: no tuning
   tune_arguments tuned;
   reading_arguments reading;
   discretizer_arguments discretizer;
   sampler_arguments sampler;
   ranker_arguments ranker;
-  /// Of --settings; empty: the discretizer and the ranker above are the only member. Several rank
-  /// by rules of their own sizes where --rank-size is not given.
+  /// From --settings; empty: the discretizer and the ranker above are the only member. Members use
+  /// rules of their own sizes unless --rank-size is given.
   std::vector<ranker_recipe> members;
   bool own_rank_sizes = false;
 };
 
-/// Everything but --folds, --out-dir and how files are read.
+/// Adds all options but --folds, --out-dir and those for reading files.
 void add_cross_validation_to(CLI::App& verb, cross_validation_arguments& a);
 
-/// The outputs that `cross_validate` writes besides the folds' own, for `session::outputs`.
+/// The outputs of `cross_validate` besides the folds' own, for `session::outputs`.
 std::vector<session::named_output> outputs_of(cross_validation_arguments const& a);
 
-/// The options of the library. Throws `usage_error` for options that make no sense.
+/// The options of the library. Throws `usage_error` for invalid options.
 experiment::options options_of(cross_validation_arguments const& a);
 
-/// How the sets of folds are read.
+/// How the folds' sets are read.
 experiment::file_folds_options folds_reading(cross_validation_arguments const& a);
 
-/// Folds whose training and validation sets are refused with --drop-unjudged named where a
-/// document of theirs has no label.
+/// Folds whose errors about unlabelled training or validation documents name --drop-unjudged.
 class judged_folds : public experiment::fold_source {
  public:
   explicit judged_folds(experiment::fold_source const& folds) : folds_(folds) {}
@@ -76,8 +75,8 @@ class judged_folds : public experiment::fold_source {
   experiment::fold_source const& folds_;
 };
 
-/// Runs the cross-validation over the folds of --folds, or over folds that are handed over, with
-/// messages, times and engines to the session, and writes its manifest beside the results.
+/// Runs the cross-validation over the folds of --folds, or over given folds. Sends messages, times
+/// and engines to the session; writes the manifest next to the results.
 experiment::results cross_validate(session& owner, cross_validation_arguments const& a);
 experiment::results cross_validate(session& owner, cross_validation_arguments const& a,
                                    experiment::fold_source const& folds,

@@ -14,7 +14,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// What cannot be looked up, such as a link in a circle, is found to be unreadable when it is read.
+/// A path that cannot be examined, such as a circular link, counts as existing: reading it reports
+/// the error.
 bool is_there(fs::path const& path) {
   std::error_code none;
   return fs::exists(path, none);
@@ -38,7 +39,7 @@ std::vector<std::string> files_of(std::string_view option, std::string const& ar
   for (std::string const& path : files)
     if (path.empty())
       throw usage_error(
-          fmt::format("{} {}: a path is empty, expected the name of a file", option, argument));
+          fmt::format("{} {}: found an empty path, expected the name of a file", option, argument));
   return files;
 }
 
@@ -51,7 +52,8 @@ void make_names_distinct(std::vector<eval::system_values>& systems,
   std::set<std::string> seen;
   for (eval::system_values const& system : systems)
     if (!seen.insert(system.name).second)
-      throw usage_error(fmt::format("the system '{}' is given twice", system.name));
+      throw usage_error(
+          fmt::format("found the system '{}' twice, expected different names", system.name));
 }
 
 std::vector<std::string> fold_names(std::string const& folder) {

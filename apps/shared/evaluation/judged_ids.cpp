@@ -17,7 +17,7 @@ namespace {
 
 using id_set = std::unordered_set<std::string_view>;
 
-/// Counts the ids of a file that are unknown elsewhere.
+/// Counts a file's ids that are unknown elsewhere.
 class ids_of {
  public:
   explicit ids_of(std::string const& file) : file_(file) {}
@@ -29,7 +29,7 @@ class ids_of {
     first_ = id;
     line_ = line;
   }
-  /// `what`: follows "3 of 10 ".
+  /// `what`: the text after "3 of 10 ".
   void warn(session& owner, std::string const& what) const {
     if (unknown_ == 0) return;
     owner.warn(fmt::format("{}: {} of {} {}, first '{}'{}", file_, unknown_, all_, what, first_,
@@ -68,8 +68,9 @@ void warn_of_ids(session& owner, datasets::qrels const& judgments,
   std::string const name = datasets::display_name(topics_name);
   ids_of asked(name);
   for (auto const& topic : topics) asked.add(topic.id, 0, judged.contains(topic.id));
-  judged_queries.warn(owner, fmt::format("judged queries are no topics of {}", topics_name));
-  asked.warn(owner, fmt::format("topics have no judgment in {}", judgments.name));
+  judged_queries.warn(owner,
+                      fmt::format("judged queries are not among the topics of {}", topics_name));
+  asked.warn(owner, fmt::format("topics have no judgments in {}", judgments.name));
   judged_documents.warn(owner,
                         fmt::format("judgments are of documents that are not in {}", collection));
 }
@@ -97,14 +98,14 @@ void warn_of_ids(session& owner, datasets::qrels const& judgments, datasets::run
          }));
   }
   asked_queries.warn(
-      owner, fmt::format("queries have no judgment in {} and do not count", judgments.name));
-  judged_queries.warn(owner, fmt::format("judged queries are not in {} and {}", retrieved.name,
-                                         complete ? "count as found nothing" : "do not count"));
+      owner, fmt::format("queries have no judgments in {} and do not count", judgments.name));
+  judged_queries.warn(
+      owner, fmt::format("judged queries are not in {} and {}", retrieved.name,
+                         complete ? "count as queries that found nothing" : "do not count"));
   if (!any_judged)
-    owner.warn(
-        fmt::format("{}: none of its {} is judged for its query in {}: are they "
-                    "named alike?",
-                    retrieved.name, counted(found, "document"), judgments.name));
+    owner.warn(fmt::format(
+        "{}: none of its {} is judged for its query in {}; check that both files use the same ids",
+        retrieved.name, counted(found, "document"), judgments.name));
 }
 
 }  // namespace rulerank::apps

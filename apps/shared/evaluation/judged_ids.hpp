@@ -8,18 +8,18 @@
 #include <span>
 #include <string>
 
-// Warnings of ids that name nothing: the lines that have them change no result.
+// Warnings about ids without a match: lines with such ids do not affect results.
 namespace rulerank::inline v0::apps {
 
-/// Warns of judged queries that are no topics, of topics without judgments, and of judged documents
-/// that the collection does not have: how many, and the first with its line. `topics_name` and
-/// `collection`: the paths, for messages.
+/// Warns of judged queries that are not topics, of topics without judgments, and of judged
+/// documents that are not in the collection: their number, and the first with its line.
+/// `topics_name` and `collection`: paths for messages.
 void warn_of_ids(session& owner, datasets::qrels const& judgments,
                  std::span<datasets::text_document const> topics, std::string const& topics_name,
                  knn::string_table const& documents, std::string const& collection);
 
-/// Warns of queries that the judgments or the run lack, and of a run none of whose documents is
-/// judged. `complete`: judged queries that the run lacks count.
+/// Warns of queries missing from the judgments or the run, and of a run without any judged
+/// document. `complete`: judged queries missing from the run count.
 void warn_of_ids(session& owner, datasets::qrels const& judgments, datasets::run const& retrieved,
                  bool complete);
 

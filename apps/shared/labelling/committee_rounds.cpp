@@ -15,7 +15,7 @@ namespace rulerank::inline v0::apps {
 
 namespace {
 
-/// The answers of the table and of the journal, which keeps all that are used.
+/// The answers of the table and of the journal, which stores all that are used.
 class known_answers {
  public:
   known_answers(datasets::dataset const& train, labelled_sample const& found)
@@ -25,7 +25,7 @@ class known_answers {
       if (!a.label && train.labels[a.document] == datasets::unlabelled) keep(a.document, {});
   }
 
-  /// After the journal has changed.
+  /// Call after the journal has changed.
   void refresh() {
     answers_.clear();
     journalled_.clear();
@@ -43,7 +43,7 @@ class known_answers {
     return found == answers_.end() ? std::nullopt : found->second;
   }
 
-  /// Documents that are left out, ascending.
+  /// Excluded documents, ascending.
   std::vector<std::size_t> left_out() const {
     std::vector<std::size_t> documents;
     for (auto const& [document, label] : answers_)
@@ -51,7 +51,7 @@ class known_answers {
     return documents;
   }
 
-  /// The picks without a label; the labels of the others go to the journal.
+  /// The picks without a label; adds the labels of the others to the journal.
   std::vector<learners::pick> without_label(std::vector<learners::pick> const& picks) {
     std::vector<learners::pick> without;
     for (learners::pick const& p : picks) {
@@ -80,7 +80,7 @@ bool has(std::vector<learners::pick> const& picks, std::size_t document) {
                      [&](learners::pick const& p) { return p.document == document; });
 }
 
-/// The rounds of one run of the program.
+/// The rounds of one program run.
 class committee_rounds {
  public:
   committee_rounds(session& owner, round_arguments const& how, label_pool const& pool,
@@ -138,23 +138,23 @@ class committee_rounds {
   label_dialogue::request request_for(learners::pick const& p, std::size_t left) const {
     label_dialogue::request shown;
     shown.document = p.document;
-    shown.why = fmt::format("round {} of {}, {} to go", p.round, options_.rounds, left);
+    shown.why = fmt::format("round {} of {}, {} left", p.round, options_.rounds, left);
     if (options_.by == learners::strategy::committee)
-      shown.why += fmt::format(": the committee disagrees on {} of its pairs", p.disagreement);
+      shown.why += fmt::format("; the committee disagrees on {} of its pairs", p.disagreement);
     shown.columns = all_features_;
     shown.neighbours =
         al::nearest(pool_.binned, p.document, how_.asking.view.neighbours,
                     [&](std::size_t d) { return label_of(d) != datasets::unlabelled; });
     shown.label_of = [this](std::size_t d) { return label_of(d); };
     shown.estimate = [round = p.round, left, this] {
-      return fmt::format("{} to go in round {} of {}", counted(left, "answer"), round,
+      return fmt::format("{} left in round {} of {}", counted(left, "answer"), round,
                          options_.rounds);
     };
     return shown;
   }
 
-  /// Asks the person about a document; false: they have ended it. The stage starts again where an
-  /// answer is taken back that it has used.
+  /// Asks the person about a document; false if they ended. Restarts the stage if an answer that it
+  /// used is withdrawn.
   bool ask(learners::pick const& p, std::size_t left) {
     std::optional<al::answer> last;
     if (!found_.journal->answers().empty()) last = found_.journal->answers().back();
@@ -168,7 +168,7 @@ class committee_rounds {
     return true;
   }
 
-  /// The result so far. Where the person has finished early, answers of the last round belong to it
+  /// The current result. If the person finished early, the answers of the last round are included,
   /// and nothing is missing.
   second_stage_result collect(std::vector<learners::pick>& missing) {
     second_stage_result result;

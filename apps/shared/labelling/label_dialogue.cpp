@@ -17,14 +17,11 @@ namespace rulerank::inline v0::apps {
 namespace {
 
 constexpr std::string_view help =
-    "  0, 1, ...   the document's label\n"
-    "  s, skip     leave this document out: the next one takes its place\n"
-    "  u, undo     take the last answer back\n"
-    "  t, text     show the whole text, where --show has it\n"
-    "  a, all      show all features of the document\n"
-    "  e, estimate what more labels would bring, as far as can be guessed\n"
-    "  f, finish   end, with what has been chosen so far as the result\n"
-    "  q, quit     leave; the same line goes on here later\n";
+    "  0, 1, ...   label the document\n  s, skip     leave this document out; another one takes "
+    "its place\n  u, undo     take back the last answer\n  t, text     show the whole text (with "
+    "--show)\n  a, all      show all features of the document\n  e, estimate estimate how many "
+    "more labels are needed\n  f, finish   end here; the documents chosen so far are the result\n  "
+    "q, quit     stop; the same command continues here later\n";
 
 std::string trimmed(std::string const& text) {
   std::size_t const begin = text.find_first_not_of(" \t\r");
@@ -37,14 +34,14 @@ void show_line(fmt::format_string<Values...> form, Values&&... values) {
   write_to_standard_error(fmt::format(form, std::forward<Values>(values)...));
 }
 
-/// Columns of a line of text.
+/// Maximum number of columns of a line of text.
 constexpr std::size_t line_width = 96;
 
-/// Around a word that is marked, until the line is broken: a text has no control characters.
+/// Delimiters of a marked word until lines are broken; texts contain no control characters.
 constexpr char mark_begin = '\1';
 constexpr char mark_end = '\2';
 
-/// Lines of at most `line_width` characters, broken at blanks and where the text breaks them.
+/// Lines of at most `line_width` characters, broken at blanks and at the text's line ends.
 std::vector<std::string> lines_of_words(std::string_view text) {
   std::vector<std::string> lines(1);
   std::size_t width = 0;
@@ -70,8 +67,8 @@ std::vector<std::string> lines_of_words(std::string_view text) {
   return lines;
 }
 
-/// A mark's end and begin again where a line is broken within it, and what the terminal has for
-/// them.
+/// Replaces the delimiters by the terminal's styles; a mark that spans lines is closed and
+/// reopened.
 std::string with_marks(std::string_view line, bool& inside, bool styled) {
   std::string_view const on = styled ? "\033[1m" : "*", off = styled ? "\033[0m" : "*";
   std::string shown(inside ? on : "");
@@ -87,7 +84,7 @@ std::string with_marks(std::string_view line, bool& inside, bool styled) {
   return shown;
 }
 
-/// A name of a document, for one line.
+/// A document's ids on one line.
 std::string title_of(std::string const& docid, std::string const& qid) {
   return fmt::format("docid {}, query {}", printable(docid), printable(qid));
 }
@@ -107,7 +104,7 @@ label_dialogue::label_dialogue(labelling::question_views const& views, std::int3
       in_(in),
       styled_(::isatty(STDERR_FILENO) == 1) {}
 
-/// What stands in a text is made printable, piece by piece, before anything else is put in.
+/// Texts are made printable, piece by piece, before styles are added.
 void label_dialogue::show_text(labelling::marked_text const& text) const {
   std::string whole;
   for (labelling::text_piece const& piece : text) {
@@ -140,7 +137,7 @@ void label_dialogue::show(labelling::question_view const& view) const {
     show_line("    {}\n", printable(view.brings[i]));
   if (!view.neighbours.empty()) write_to_standard_error("  nearest labelled documents\n");
   for (labelling::neighbour_view const& n : view.neighbours) {
-    show_line("    label {}: {}, {} of {} alike  {}\n", n.label, title_of(n.docid, n.qid), n.shared,
+    show_line("    label {}: {}, {} of {} equal  {}\n", n.label, title_of(n.docid, n.qid), n.shared,
               counted(view.feature_count, "feature"), printable(n.comment));
     if (!n.query.empty()) show_line("      query: {}\n", printable(n.query));
     if (!n.title.empty()) show_line("      {}\n", printable(n.title));
@@ -185,7 +182,7 @@ al::reply label_dialogue::operator()(request const& now, std::size_t kept) {
         journal_.undo();
         return {kind::undo};
       }
-      write_to_standard_error("there is no answer to take back\n");
+      write_to_standard_error("there is no answer to undo\n");
     } else if (word == "a" || word == "all") {
       show_features(views_.all_features(now.document));
     } else if ((word == "t" || word == "text") && views_.has_texts()) {

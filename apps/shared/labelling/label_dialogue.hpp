@@ -12,26 +12,26 @@
 
 namespace rulerank::inline v0::apps {
 
-/// Asks a person: a question and its document on standard error, a word from standard input. Every
-/// answer is in the journal before this returns.
+/// Asks a person: writes a question and its document to standard error, and reads an answer from
+/// standard input. Answers are in the journal before a call returns.
 class label_dialogue {
  public:
-  /// A document that wants a label, and what more labels would bring.
+  /// A document to label, and a function that estimates the benefit of more labels.
   struct request : labelling::view_request {
     std::function<std::string()> estimate;
   };
 
-  /// What is referred to outlives it.
+  /// Keeps references to the arguments.
   label_dialogue(labelling::question_views const& views, std::int32_t max_label,
                  al::answer_journal& journal, std::istream& in);
 
-  /// A label, a document left out, an undo, or an end; the end of the input is one too. The first
-  /// `kept` answers of the journal are not to be taken back.
+  /// Returns a label, an exclusion, an undo, or an end, also at the end of the input. The first
+  /// `kept` answers of the journal cannot be withdrawn.
   al::reply operator()(request const& now, std::size_t kept = 0);
-  /// The same for a question of the sampling. The first estimate comes by itself, before the
-  /// question from which on there is one.
+  /// As above, for a question of the sampling. The first estimate is shown automatically, as soon
+  /// as one is available.
   al::reply operator()(al::question const& now, al::labelling const& work);
-  /// Whether the person ended it with what there is, instead of leaving it for later.
+  /// Whether the person ended with the current sample, instead of continuing later.
   bool finished_early() const noexcept { return finish_; }
 
  private:
@@ -42,7 +42,7 @@ class label_dialogue {
   std::int32_t max_label_;
   al::answer_journal& journal_;
   std::istream& in_;
-  bool const styled_;  // standard error is a terminal: words are marked by its bold face
+  bool const styled_;  // standard error is a terminal: marked words are bold
   bool estimated_ = false;
   bool finish_ = false;
 };

@@ -18,7 +18,7 @@ namespace rulerank::inline v0::apps {
 
 namespace {
 
-/// How --pending looks.
+/// The format of --pending.
 al::label_form pending_form(label_arguments const& asking, pool_views const& shown) {
   al::label_form form;
   if (asking.pending.ends_with(".csv")) form.delimiter = ',';
@@ -29,19 +29,19 @@ al::label_form pending_form(label_arguments const& asking, pool_views const& sho
   return form;
 }
 
-/// Opens --resume and gives its answers again.
+/// Opens --resume and replays its answers.
 void open_journal(session& owner, label_arguments const& asking, datasets::dataset const& train,
                   al::labelling& work, bool goes_on, labelled_sample& result) {
   if (asking.resume.empty()) return;
   result.journal = std::make_unique<al::answer_journal>(asking.resume, work.identity(), train);
   al::replay(*result.journal, asking.resume, work, goes_on);
   if (std::size_t const answers = result.journal->answers().size(); answers > 0)
-    owner.say(fmt::format("{} in {}",
-                          answers == 1 ? "1 answer is" : fmt::format("{} answers are", answers),
+    owner.say(fmt::format("read {} from {}",
+                          answers == 1 ? "1 answer" : fmt::format("{} answers", answers),
                           asking.resume));
 }
 
-/// --oracle ask: question after question at the terminal.
+/// --oracle ask: asks questions at the terminal.
 void ask_person(session& owner, label_arguments const& asking, al::labelling& work,
                 labelled_sample& result) {
   result.dialogue = std::make_unique<label_dialogue>(*result.shown.views, asking.view.max_label,
@@ -53,7 +53,7 @@ void ask_person(session& owner, label_arguments const& asking, al::labelling& wo
   result.finished_early = result.dialogue->finished_early();
 }
 
-/// --oracle file:P: as far as the table has rows. With --pending it need not be there yet.
+/// --oracle file:P: uses the rows of the table. With --pending the file may not exist yet.
 void ask_table(session& owner, label_arguments const& asking, datasets::dataset const& train,
                al::labelling& work, labelled_sample& result) {
   std::string const path = asking.labels_file();
@@ -62,10 +62,10 @@ void ask_table(session& owner, label_arguments const& asking, datasets::dataset 
   if (asking.pending.empty() || path == "-" || std::filesystem::exists(path, unknown))
     rows = al::read_labels(owner.ctx(), owner.input(path), train);
   else
-    owner.say(fmt::format("{} is not there yet: no labels", path));
+    owner.say(fmt::format("{} does not exist yet, so there are no labels", path));
   al::label_table const table(std::move(rows), path, train, result.journal.get());
   table.answer_wanted(work);
-  // Beside a journal the next table may have the next batch alone.
+  // With a journal, the next table may contain only the next batch.
   if (asking.batch != 0 && !work.finished()) table.answer_in_advance(work);
   result.rows.assign(table.rows().begin(), table.rows().end());
 }
@@ -105,12 +105,12 @@ labelled_sample sample_with_labels(session& owner, label_arguments const& asking
                                    bool goes_on) {
   datasets::dataset const& train = pool.train;
   expect_cpu(owner, options.engine,
-             asking.asks() ? "where labels are asked for" : "where whole queries are chosen");
+             asking.asks() ? "when labels are asked for" : "when whole queries are chosen");
   bool const by_person = asking.oracle == "ask";
   if (by_person && std::ranges::find(train.labels, datasets::unlabelled) == train.labels.end())
     throw usage_error(
-        fmt::format("--oracle ask: all documents of {} have labels, expected --unlabelled and some "
-                    "that have none",
+        fmt::format("--oracle ask: all documents of {} have labels, expected some without; "
+                    "--unlabelled sets the label that means none",
                     train.name));
   auto const timer = owner.stage("reduce");
   al::labelling work(owner.ctx(), pool.binned, options);
@@ -154,8 +154,8 @@ void expect_cpu(session& owner, al::engine which, std::string_view when) {
 }
 
 std::string documents_want_labels(std::size_t documents) {
-  return documents == 1 ? "1 document wants a label"
-                        : fmt::format("{} documents want labels", documents);
+  return documents == 1 ? "1 document needs a label"
+                        : fmt::format("{} documents need labels", documents);
 }
 
 void end_for_labels(session& owner, label_arguments const& asking, datasets::dataset const& train,
@@ -174,8 +174,8 @@ void refuse_unlabelled(label_arguments const& asking, datasets::dataset const& t
                        std::size_t document, std::string_view verb) {
   std::string const table = asking.labels_file();
   throw error(datasets::place_of(train, document),
-              fmt::format("this document was {} and is not labelled, expected a label{}, or "
-                          "--pending to list the documents that want one",
+              fmt::format("this {} document has no label, expected a label{}, or --pending FILE to "
+                          "list the documents to label",
                           verb, table.empty() ? "" : " in " + table));
 }
 

@@ -16,49 +16,47 @@
 #include <string>
 #include <vector>
 
-// Selective sampling with labels that a person, a table or the training file gives.
+// Selective sampling with labels from a person, a table or the training file.
 namespace rulerank::inline v0::apps {
 
-/// The exit code where labels are wanted before the work can go on.
+/// The exit code if labels are needed before the work can continue.
 inline constexpr int labels_wanted_code = 5;
 
 struct labelled_sample {
-  bool ready = false;  ///< false: labels are wanted, and the exit code is set
+  bool ready = false;  ///< false: labels are missing, and the exit code is set
   al::sample sample;
-  std::vector<std::int32_t> labels;  ///< [N] from the file or from an answer, else `unlabelled`
+  std::vector<std::int32_t> labels;  ///< [N] from the file or an answer, else `unlabelled`
   std::vector<al::answer> rows;      ///< all rows of the table of --oracle file:P
-  std::size_t answers = 0;           ///< that the sampling used; the journal's first ones
+  std::size_t answers = 0;  ///< number that the sampling used; the first ones in the journal
   std::unique_ptr<al::answer_journal> journal;  ///< of --resume, or null
-  pool_views shown;  ///< what labellers see, where somebody is asked or --show is given
+  pool_views shown;  ///< the labellers' view, if a person is asked or --show is given
   std::unique_ptr<label_dialogue> dialogue;  ///< of --oracle ask, or null
-  bool finished_early = false;               ///< the person ended it with what had been chosen
+  bool finished_early = false;               ///< the person ended with the documents chosen so far
   nlohmann::ordered_json summary;
 };
 
-/// Chooses documents one label after the other, as far as labels are there or are given. Where some
-/// are missing it writes --pending, says how many are wanted and what they would bring, and sets
-/// the exit code; without --pending it throws `error` with the first document's line. `goes_on`:
-/// more labels are asked for after the sampling; the journal may have those answers too.
+/// Chooses documents one label at a time, as far as labels exist or are given. If some are missing,
+/// writes --pending, reports how many are needed and their estimated benefit, and sets the exit
+/// code; without --pending throws `error` with the first document's line. `goes_on`: more labels
+/// are requested after the sampling, and the journal may contain those answers.
 labelled_sample sample_with_labels(session& owner, label_arguments const& asking,
                                    label_pool const& pool, al::sampler_options const& options,
                                    bool goes_on);
 
-/// Throws `device_error` where --device names GPUs: labels that come one by one are for the CPU.
+/// Throws `device_error` if --device names GPUs: labels given one by one require the CPU.
 void expect_cpu(session& owner, al::engine which, std::string_view when);
 
-/// "1 document wants a label", "2 documents want labels".
+/// For example "1 document wants a label", "2 documents want labels".
 std::string documents_want_labels(std::size_t documents);
 
-/// Reports that labels are missing: writes --pending (where it is given), sets the exit code, puts
-/// `summary` into the manifest under `key` and with --json on standard output, and prints
-/// `message`.
+/// Reports missing labels: writes --pending (if given), sets the exit code, stores `summary` in the
+/// manifest under `key` and, with --json, prints it to standard output, and prints `message`.
 void end_for_labels(session& owner, label_arguments const& asking, datasets::dataset const& train,
                     pool_views const& shown, std::span<std::size_t const> wanted,
                     std::string const& key, nlohmann::ordered_json const& summary,
                     std::string const& message);
 
-/// Throws `error` with the line of a document that was chosen and has no label. `verb`: "chosen" or
-/// "picked".
+/// Throws `error` with the line of a chosen document without a label. `verb`: "chosen" or "picked".
 [[noreturn]] void refuse_unlabelled(label_arguments const& asking, datasets::dataset const& train,
                                     std::size_t document, std::string_view verb);
 

@@ -19,7 +19,7 @@ namespace rulerank::inline v0::apps {
 
 namespace {
 
-/// The first document of each query of all parts, which have whole queries, and their end.
+/// The first document of each query over all parts, which consist of whole queries, and the end.
 std::vector<std::size_t> query_begin_of_parts(process_group const& ranks,
                                               datasets::dataset const& part) {
   std::vector<std::size_t> sizes;
@@ -29,7 +29,7 @@ std::vector<std::size_t> query_begin_of_parts(process_group const& ranks,
   return begin;
 }
 
-/// The number of the first document of this rank's part, where its part has so many.
+/// The number of the first document of this rank's part, which has `documents` documents.
 std::size_t first_of_part(process_group const& ranks, std::size_t documents) {
   std::size_t first = 0;
   std::vector<std::size_t> const of_ranks = gather_values(ranks, documents);
@@ -37,7 +37,7 @@ std::size_t first_of_part(process_group const& ranks, std::size_t documents) {
   return first;
 }
 
-/// The lines of the documents of all parts, in the order of the file, which is that of the ranks.
+/// Writes the lines of the documents of all parts, in file order, which is rank order.
 void write_lines_of_parts(process_group const& ranks, reduction_pool const& pool,
                           std::span<std::size_t const> documents, output_file& out) {
   std::string lines;
@@ -50,15 +50,16 @@ void write_lines_of_parts(process_group const& ranks, reduction_pool const& pool
 
 void reduction_arguments::add_sampling_to(CLI::App& verb) {
   path_option(verb, "--ids I.tsv", ids,
-              "TSV of every choice: line (0-based), docid, partition, iteration, rules, and with "
-              "--max-documents the reason");
-  renamed_option(
-      verb, "--model", "0.1.0",
-      path_option(verb, "--discretizer-out M.json", model, "Save the cuts for rank --discretizer"));
+              "Output table of the choices: line (from 0), docid, partition, iteration, rules, and "
+              "with --max-documents the reason")
+      ->group(output_group);
+  renamed_option(verb, "--model", "0.1.0",
+                 path_option(verb, "--discretizer-out M.json", model,
+                             "Output file of the cuts, for --discretizer of other verbs")
+                     ->group(output_group));
   sampler.add_to(verb);
   help_group const group(verb, "Sampling");
-  verb.add_flag("--whole-queries", whole_queries,
-                "Choose queries, with all their documents, instead of documents");
+  verb.add_flag("--whole-queries", whole_queries, "Choose whole queries, with all their documents");
 }
 
 void reduction_arguments::add_reading_to(CLI::App& verb) {
@@ -105,7 +106,7 @@ reduction_pool read_pool(session& owner, reduction_arguments const& arguments, b
   pool.train = datasets::renumbered(std::move(pool.train), pool.cuts.names);
   pool.binned = datasets::apply_discretizer(owner.ctx(), pool.train, pool.cuts);
   if (pool.is_part) {
-    // Values take more memory than the items of all documents: they go first.
+    // Frees the values before the items of all documents are made, because they take more memory.
     pool.train.entries = datasets::entry_list();
     pool.train.row.assign(pool.train.size() + 1, 0);
     pool.first = first_of_part(owner.ranks(), pool.train.size());
@@ -116,7 +117,7 @@ reduction_pool read_pool(session& owner, reduction_arguments const& arguments, b
                                   : datasets::query_begin(pool.train);
   datasets::expect_items(pool.train, pool.binned);
   if (arguments.sampler.max_documents > pool.binned.documents)
-    owner.warn(fmt::format("--max-documents {} is more than the {} of {}",
+    owner.warn(fmt::format("--max-documents {} exceeds the {} of {}",
                            arguments.sampler.max_documents,
                            counted(pool.binned.documents, "document"), pool.train.name));
   return pool;
@@ -137,7 +138,7 @@ void reduction_outputs::write(session& owner, reduction_pool const& pool,
     datasets::write_lines(pool.train, documents, chosen_, labels);
   if (cuts_) datasets::write_discretizer(pool.cuts, *cuts_);
   if (ids_) ids_->write(ids);
-  // A full disk fails before a file takes its place.
+  // Detects a full disk before a file is replaced.
   if (cuts_) cuts_->flush();
   if (ids_) ids_->flush();
   chosen_.flush();
@@ -162,7 +163,7 @@ std::string choices_table(session& owner, reduction_pool const& pool,
 
 namespace {
 
-/// Documents by the reason for which each was chosen first, in the order of the reasons.
+/// The number of documents by the reason for their first choice, in the order of the reasons.
 std::vector<std::pair<al::choice, std::size_t>> documents_by_reason(al::sample const& sample) {
   std::vector<std::pair<al::choice, std::size_t>> counts;
   std::unordered_set<std::size_t> seen;
@@ -233,8 +234,9 @@ void say_what_was_chosen(session& owner, reduction_arguments const& arguments,
   if (!sample.ran_dry) return;
   auto const counts = documents_by_reason(sample);
   if (counts.size() == 1 && sample.documents.size() == documents) return;
-  std::string text = fmt::format("the rules ran dry: no other {} has fewer rules than a chosen one",
-                                 arguments.whole_queries ? "query" : "document");
+  std::string text =
+      fmt::format("the rules ran dry: every {} left has as many rules as a chosen one or more",
+                  arguments.whole_queries ? "query" : "document");
   if (counts.size() > 1) {
     std::vector<std::string> stages;
     for (auto const& [of, chosen] : counts)
@@ -242,7 +244,7 @@ void say_what_was_chosen(session& owner, reduction_arguments const& arguments,
     text += fmt::format("; chose {}", fmt::join(stages, ", then "));
   } else if (std::size_t const budget = arguments.sampler.max_documents;
              sample.documents.size() < budget) {
-    text += fmt::format("; {} fewer than --max-documents", budget - sample.documents.size());
+    text += fmt::format("; stopped {} below --max-documents", budget - sample.documents.size());
   }
   owner.say(text);
 }
@@ -253,15 +255,15 @@ void warn_of_order(session& owner, reduction_arguments const& arguments,
   auto const found = datasets::order_of_labels(pool.binned.labels, pool.query_begin);
   if (!found.predicts_labels()) return;
   owner.warn(
-      fmt::format("{}: {}; --ties index uses this order, so the choice may profit from labels "
-                  "that you do not have; use --ties seeded",
+      fmt::format("{}: {}; --ties index follows this order, so the choice may use labels that you "
+                  "do not have; use --ties seeded",
                   pool.train.name, datasets::describe(found)));
 }
 
 void say_what_was_skipped(session& owner, std::size_t asked, std::size_t skipped) {
   if (skipped == 0) return;
-  owner.say(fmt::format("{} asked about, {} of them skipped",
-                        counted(asked, "document was", "documents were"), skipped));
+  owner.say(fmt::format("asked about {}, {} of them skipped",
+                        counted(asked, "document", "documents"), skipped));
 }
 
 }  // namespace rulerank::apps

@@ -23,10 +23,11 @@ struct completed_option {
   value_words values;
 };
 
-/// The program, or a verb of its.
+/// The program or one of its verbs.
 struct completed_verb {
-  std::string path;  ///< `search text` without the program's name; the program itself: empty
-  std::vector<std::pair<std::string, std::string>> below;  ///< words that may follow, and what of
+  std::string path;  ///< such as `search text`; empty for the program
+  std::vector<std::pair<std::string, std::string>> below;  ///< possible next words, with
+                                                           ///< descriptions
   std::vector<completed_option> options;
 };
 
@@ -40,14 +41,14 @@ completed_option option_of(CLI::App const& app, CLI::Option const& option) {
   return found;
 }
 
-/// The words that may stand for `help VERB` and `completion SHELL`.
+/// The words that may follow `help` and `completion`.
 std::vector<std::string> words_behind(CLI::App const& app) {
   return app.get_name() == "completion" ? std::vector<std::string>{"bash", "zsh", "fish"}
          : app.get_name() == "help"     ? verb_names(*app.get_parent())
                                         : std::vector<std::string>();
 }
 
-/// The app and the verbs below it.
+/// The app and all verbs below it.
 std::vector<completed_verb> verbs_of(CLI::App const& app) {
   std::string const name = full_name(app);
   std::vector<completed_verb> verbs{
@@ -67,14 +68,14 @@ std::string joined(std::vector<std::string> const& words) {
   return fmt::format("{}", fmt::join(words, " "));
 }
 
-/// One word of a POSIX shell or of zsh.
+/// Quotes a word for a POSIX shell or zsh.
 std::string shell_word(std::string_view text) {
   std::string word = "'";
   for (char const c : text) word += c == '\'' ? "'\\''" : std::string(1, c == '\n' ? ' ' : c);
   return word + "'";
 }
 
-/// What bash does for the value of one of these options.
+/// The bash code for the value of one of these options.
 std::string bash_case(completed_option const& option) {
   if (!option.takes_value) return {};
   std::string action = "return";
@@ -127,7 +128,7 @@ std::string zsh_option(completed_option const& option, std::string const& name) 
   return shell_word(spec);
 }
 
-/// One word of fish.
+/// Quotes a word for fish.
 std::string fish_word(std::string_view text) {
   std::string word = "'";
   for (char const c : text) {

@@ -4,7 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
-// Scripts that complete the program's command line, made from the options that it has.
+// Shell scripts that complete the program's command line, generated from its options.
 namespace rulerank::inline v0::apps {
 
 std::string bash_completion(CLI::App const& program);

@@ -28,21 +28,24 @@ std::vector<int> devices_named(std::string const& option) {
       auto const [end, status] = std::from_chars(word.data(), word.data() + word.size(), ordinal);
       if (status != std::errc{} || end != word.data() + word.size() || ordinal < 0)
         throw usage_error(
-            fmt::format("--device {}: found '{}', expected a device number", option, word));
+            fmt::format("--device {}: found '{}', expected the number of a device", option, word));
       if (std::find(ordinals.begin(), ordinals.end(), ordinal) != ordinals.end())
-        throw usage_error(fmt::format("--device {}: device {} twice", option, ordinal));
+        throw usage_error(fmt::format(
+            "--device {}: found device {} twice, expected each device once", option, ordinal));
       ordinals.push_back(ordinal);
     }
   device_list const list = list_devices();
   if (list.devices.empty())
-    throw device_error(fmt::format("--device {}: no CUDA device: {}", option, list.why_none));
+    throw device_error(fmt::format("--device {}: found no CUDA device: {}; use --device cpu",
+                                   option, list.why_none));
   for (device const& one : list.without_code)
     if (std::ranges::find(ordinals, one.ordinal) != ordinals.end())
       throw device_error(fmt::format("--device {}: {}", option, why_without_code(one)));
   for (int const ordinal : ordinals)
     if (std::none_of(list.devices.begin(), list.devices.end(),
                      [&](device const& d) { return d.ordinal == ordinal; }))
-      throw device_error(fmt::format("--device {}: there is no CUDA device {}", option, ordinal));
+      throw device_error(fmt::format(
+          "--device {}: found no CUDA device {}; `rulerank devices` lists them", option, ordinal));
   if (ordinals.empty())
     for (device const& d : list.devices) ordinals.push_back(d.ordinal);
   return ordinals;

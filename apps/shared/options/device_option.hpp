@@ -6,10 +6,10 @@
 namespace rulerank::inline v0::apps {
 
 /// The CUDA devices that a --device other than auto names. Throws `usage_error` for a malformed
-/// word, `device_error` for devices that are not there.
+/// value, `device_error` for missing devices.
 std::vector<int> devices_named(std::string const& option);
 
-/// `cpu`, `cuda:0` or `cuda:0,1`.
+/// For example `cpu`, `cuda:0` or `cuda:0,1`.
 std::string name_of_devices(std::vector<int> const& ordinals);
 
 }  // namespace rulerank::apps

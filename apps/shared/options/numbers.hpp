@@ -13,8 +13,8 @@
 
 #include <fmt/format.h>
 
-// Numbers on the command line: the one way that text becomes one. Decimal, without blanks before or
-// behind it, without a base and without leading zeros (they mean octal to some), finite, in range.
+// Parsing of all numbers on the command line: decimal, without surrounding blanks, base prefix or
+// leading zeros (which mean octal to some), finite, in range.
 namespace rulerank::inline v0::apps {
 
 template <class Number>
@@ -23,7 +23,7 @@ struct number_range {
   Number most = std::numeric_limits<Number>::max();
 };
 
-/// What is expected, for messages: "an integer from 2 to 64".
+/// The expected values, for messages, such as "an integer from 2 to 64".
 template <class Number>
 std::string expected_number(number_range<Number> within) {
   std::string const what = std::is_integral_v<Number> ? "an integer" : "a number";
@@ -38,7 +38,7 @@ std::string expected_number(number_range<Number> within) {
                     : fmt::format("{} from {} to {}", what, within.least, within.most);
 }
 
-/// Nothing for what is no such number.
+/// Empty for text that is not such a number.
 template <class Number>
 std::optional<Number> read_number(std::string_view word, number_range<Number> within = {}) {
   std::string_view const digits = word.substr(word.starts_with('-') ? 1 : 0);
@@ -52,13 +52,13 @@ std::optional<Number> read_number(std::string_view word, number_range<Number> wi
   return value;
 }
 
-/// The message for a word that is no such number.
+/// The error message for such text.
 template <class Number>
 std::string no_number(std::string_view word, number_range<Number> within) {
   return fmt::format("found '{}', expected {}", word, expected_number(within));
 }
 
-/// A number that is a part of an option's text. Throws `usage_error` for anything else.
+/// Parses a number within an option's value. Throws `usage_error` for anything else.
 template <class Number>
 Number number_from(std::string_view option, std::string_view word,
                    number_range<std::type_identity_t<Number>> within = {}) {

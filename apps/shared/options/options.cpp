@@ -27,7 +27,7 @@ verb_app& app_of(CLI::App& verb) {
   return dynamic_cast<verb_app&>(verb);
 }
 
-/// The apps of the line, the program first, and below it the verb that was named.
+/// The apps of the command line: the program, then the verbs named.
 std::vector<CLI::App const*> apps_of(CLI::App const& program) {
   std::vector<CLI::App const*> apps{&program};
   for (auto below = program.get_subcommands(); !below.empty();
@@ -44,16 +44,26 @@ std::vector<std::string> names_of_options(CLI::App const& app) {
 }
 
 void add_common_options(CLI::App& verb, run_options& run) {
-  help_group const group(verb, "Common options");
-  offer_words(verb,
-              value_option(verb, "--device auto|cpu|cuda|cuda:0,1,...", run.device,
-                           "Where it runs; cuda: all GPUs"),
-              {"auto", "cpu", "cuda", "cuda:0"});
-  number_option(verb, "--threads", run.threads, "CPU threads; 0: all there are", {0, 4096});
-  number_option(verb, "--seed", run.seed, "Seed of whatever is drawn at random");
-  verb.add_flag("--quiet", run.quiet, "Neither progress nor messages");
-  verb.add_flag("--json", run.json, "Results for machines");
-  path_option(verb, "--manifest", run.manifest, "Write what was run to this JSON file");
+  {
+    help_group const group(verb, machine_group);
+    offer_words(verb,
+                value_option(verb, "--device auto|cpu|cuda|cuda:0,1,...", run.device,
+                             "Devices to run on: the CPU, all GPUs (cuda), or the GPUs with these "
+                             "numbers; auto uses GPUs if there are any and the work is large"),
+                {"auto", "cpu", "cuda", "cuda:0"});
+    number_option(verb, "--threads", run.threads,
+                  "Number of CPU threads, 4096 at most; 0: all that the process may use",
+                  {0, 4096});
+  }
+  help_group const group(verb, general_group);
+  for (char const* const name : {"--help", "--help-all"})
+    verb.get_option(name)->group(general_group);
+  number_option(verb, "--seed", run.seed, "Seed of all random choices");
+  verb.add_flag("--quiet", run.quiet, "Print no progress, notes and warnings");
+  verb.add_flag("--json", run.json, "Print results as JSON");
+  path_option(verb, "--manifest", run.manifest,
+              "Write the command, the versions, the inputs' checksums and the timings to this JSON "
+              "file");
 }
 
 }  // namespace
@@ -76,10 +86,17 @@ CLI::App* add_verb(CLI::App& program, session& owner, std::string const& name,
   return verb;
 }
 
+void usual_options(CLI::App& verb, std::initializer_list<char const*> names) {
+  for (char const* const name : names) app_of(verb).usual.push_back(verb.get_option(name));
+}
+
 void runs_over_ranks(CLI::App& verb) {
   app_of(verb).over_ranks = true;
-  verb.footer(verb.get_footer() +
-              "\nThe same bytes from several processes: mpirun -n N rulerank VERB ...");
+  verb.footer(
+      verb.get_footer() +
+      fmt::format(
+          "\nmpirun -n 4 {} ...\n  divides the work among 4 processes, with the same results",
+          full_name(verb)));
 }
 
 void renamed_option(CLI::App& verb, std::string const& before, std::string const& since,
@@ -95,7 +112,7 @@ void renamed_value(CLI::App& verb, CLI::Option const* option, std::string const&
 std::vector<std::string> with_current_names(CLI::App const& program, std::vector<std::string> line,
                                             std::function<void(std::string const&)> const& note) {
   CLI::App const* app = &program;
-  std::string option;  // the last one
+  std::string option;  // most recent one
   for (std::string& word : line) {
     auto const below =
         app->get_subcommands([&](CLI::App const* verb) { return verb->get_name() == word; });
@@ -112,7 +129,7 @@ std::vector<std::string> with_current_names(CLI::App const& program, std::vector
       note(fmt::format("{} is deprecated since version {}; use {}", before, since, now));
       word.replace(begin, count, now);
     };
-    std::size_t value = 0;  // where it begins
+    std::size_t value = 0;  // its start
     if (word.starts_with("--")) {
       use_current(std::string(word, 0, word.find('=')), 0, std::min(word.find('='), word.size()));
       option = word.substr(0, word.find('='));
@@ -125,13 +142,13 @@ std::vector<std::string> with_current_names(CLI::App const& program, std::vector
 
 namespace {
 
-/// ` search text`: the verb's name without the program's.
+/// The verb's name without the program's, such as ` search text`.
 std::string behind(CLI::App const& program, CLI::App const& verb) {
   return full_name(verb).substr(full_name(program).size());
 }
 
-/// CLI11's message in three: before, between and behind two texts; all empty where it has not both
-/// in this order.
+/// Splits CLI11's message at two texts into three parts; all empty if it lacks the texts in this
+/// order.
 std::array<std::string_view, 3> around(std::string_view message, std::string_view first,
                                        std::string_view second) {
   std::size_t const end = message.rfind(second);
@@ -165,7 +182,7 @@ void expect_known_words(CLI::App const& program) {
   }
   CLI::App const* const last = apps_of(program).back();
   if (last->get_require_subcommand_min() > 0)
-    throw usage_error(fmt::format("found nothing behind {}, expected {}", last->get_name(),
+    throw usage_error(fmt::format("found nothing after {}, expected {}", last->get_name(),
                                   list_of_names(verb_names(*last), name_list::alternatives)));
 }
 
@@ -174,7 +191,7 @@ std::string words_of(CLI::ParseError const& wrong) {
   if (auto const [option, most, found] = around(text, ": At Most ", " required but received ");
       !option.empty())
     return fmt::format("{}: given {} times, expected {}", option, found,
-                       most == "1" ? "once" : fmt::format("{} times at most", most));
+                       most == "1" ? "once" : fmt::format("at most {} times", most));
   if (auto const [option, least, found] = around(text, ": At Least ", " required but received ");
       !option.empty())
     return fmt::format("{}: found {} values, expected {} or more", option, found, least);
@@ -182,7 +199,7 @@ std::string words_of(CLI::ParseError const& wrong) {
   if (auto const [option, count, type] = around(text, ": ", " required ");
       !option.empty() && type.ends_with(missing)) {
     std::string_view const expected = type.substr(0, type.size() - missing.size());
-    return fmt::format("{}: found nothing behind it, expected {}", option,
+    return fmt::format("{}: found nothing after it, expected {}", option,
                        expected.empty() ? "a value" : expected);
   }
   return text;
@@ -190,7 +207,8 @@ std::string words_of(CLI::ParseError const& wrong) {
 
 CLI::Option* expect_path(CLI::App& verb, CLI::Option* option) {
   auto const read = [](std::string const& path) {
-    if (path.empty()) throw usage_error("the path is empty, expected the name of a file or folder");
+    if (path.empty())
+      throw usage_error("found an empty path, expected the name of a file or folder");
   };
   return offer_files(verb, expect_read(verb, option, read, {}));
 }
@@ -262,8 +280,9 @@ CLI::Option* size_option(CLI::App& verb, std::string const& name, std::uint64_t&
 CLI::Option* engine_option(CLI::App& verb, std::string const& name, std::string& engine,
                            std::string description, std::vector<std::string> const& engines,
                            std::function<void(std::string const&)> read) {
-  description += fmt::format("{}{}", description.empty() ? "" : ": ", fmt::join(engines, ", "));
-  auto* const option = verb.add_option(name, engine, std::move(description))->type_name("NAME");
+  description += fmt::format(": {}", fmt::join(engines, ", "));
+  auto* const option = value_option(verb, name, engine, std::move(description), "NAME");
+  option->group(machine_group);
   return expect_read(verb, option, std::move(read), engines);
 }
 

@@ -19,42 +19,42 @@
 #include <utility>
 #include <vector>
 
-// Verbs, and the options that a verb treats by what their values are: numbers, words, engines,
-// files and folders. The parser checks each value against the values that the option takes, and
-// completions offer these values.
+// Verbs, and options by the type of their values: numbers, keywords, engines, files and folders.
+// The parser checks values against the type, and shell completions offer them.
 namespace rulerank::inline v0::apps {
 
 /// The values that a completion offers for an option.
 struct value_words {
-  bool files = false;              ///< names of files and folders
-  std::vector<std::string> words;  ///< or these; empty: nothing
-  bool list = false;               ///< several of them, separated by commas
+  bool files = false;              ///< paths of files and folders
+  std::vector<std::string> words;  ///< or these keywords; empty: none
+  bool list = false;               ///< several, separated by commas
 };
 
-/// A verb with what the program knows of its options beyond CLI11.
+/// A verb, with information about its options beyond CLI11.
 class verb_app final : public CLI::App {
  public:
   verb_app(std::string const& name, std::string const& description, CLI::App& above)
       : CLI::App(description, name, &above) {}
 
   std::map<std::string, value_words> values;  ///< by the option's name
+  std::vector<CLI::Option const*> usual;      ///< `usual_options`
   bool over_ranks = false;                    ///< `runs_over_ranks`
   struct current_name {
-    std::string now;    ///< "--new" or "new"
-    std::string since;  ///< the version that renamed it
+    std::string now;    ///< such as "--new" or "new"
+    std::string since;  ///< version that renamed it
   };
-  std::map<std::string, current_name> renamed;  ///< by the old name, "--old" or "--option old"
+  std::map<std::string, current_name> renamed;  ///< by old name, "--old" or "--option old"
 };
 
-/// Adds a verb with the common options; `body` runs when the line names it, and what it throws
-/// becomes the exit code (see main.cpp). `example`, for --help: a line of the command line, and
-/// lines that explain it.
+/// Adds a verb with the common options. `body` runs if the command line names it; its exception
+/// determines the exit code (see main.cpp). `example`: a command line and lines that explain it,
+/// for --help.
 CLI::App* add_verb(CLI::App& program, session& owner, std::string const& name,
                    std::string const& description, std::string const& example,
                    std::function<void()> body);
 
-/// A verb with arguments of its own: `body(owner, arguments)` runs, or `body(owner, arguments,
-/// verb)` where it looks at what the line gave.
+/// A verb with its own arguments: runs `body(owner, arguments)`, or `body(owner, arguments, verb)`
+/// if it needs the parsed command line.
 template <class Arguments, class Body>
 std::pair<CLI::App&, Arguments&> add_verb(CLI::App& program, session& owner,
                                           std::string const& name, std::string const& description,
@@ -69,6 +69,18 @@ std::pair<CLI::App&, Arguments&> add_verb(CLI::App& program, session& owner,
       });
   return {*verb, *arguments};
 }
+
+/// Says which options --help shows, in this order; --help-all shows all, in their groups. Without a
+/// call, --help shows all too. To be called when the verb has its options: a name that is none of
+/// them throws.
+void usual_options(CLI::App& verb, std::initializer_list<char const*> names);
+
+// Groups that verbs share; the groups of a method have names of their own.
+inline constexpr char const* input_group = "Input";
+inline constexpr char const* input_format_group = "Input format";
+inline constexpr char const* output_group = "Output";
+inline constexpr char const* machine_group = "Machine";
+inline constexpr char const* general_group = "General";
 
 /// While it lives, options that the verb gets are in this group of its help.
 class help_group {
@@ -86,32 +98,32 @@ class help_group {
   std::string before_;
 };
 
-/// Says of a verb that it shares out its work over MPI ranks; others refuse to be one of several.
+/// Declares that a verb splits its work over MPI ranks; other verbs refuse several ranks.
 void runs_over_ranks(CLI::App& verb);
 
-/// Accepts an option's old name, which version `since` replaced. The help does not show it; its use
-/// prints a note on standard error.
+/// Accepts an option's old name, which version `since` replaced. The help omits it; its use prints
+/// a note to standard error.
 void renamed_option(CLI::App& verb, std::string const& before, std::string const& since,
                     CLI::Option const* now);
 
-/// Likewise for a value of an option.
+/// As above, for a value of an option.
 void renamed_value(CLI::App& verb, CLI::Option const* option, std::string const& before,
                    std::string const& since, std::string const& now);
 
-/// The line with the names of today for options and values of earlier versions; `note` gets a
-/// message for each of those.
+/// The command line with old names of options and values replaced; calls `note` with a message for
+/// each.
 std::vector<std::string> with_current_names(CLI::App const& program, std::vector<std::string> line,
                                             std::function<void(std::string const&)> const& note);
 
-/// Throws `usage_error` for the first word of a parsed line that is no verb and no option, with the
-/// one that was meant.
+/// Throws `usage_error` for the first word of a parsed line that is neither a verb nor an option,
+/// with a suggestion.
 void expect_known_words(CLI::App const& program);
 
-/// The fault of a parsed line as a message of the program.
+/// Translates a parse error of CLI11 into the program's wording.
 std::string words_of(CLI::ParseError const& wrong);
 
-/// An option: `--name`, or `--name VALUE` with what its value is called in the help, which else is
-/// `otherwise` unless that is empty.
+/// An option `--name` or `--name VALUE`, where VALUE is the value's name in the help. Without one
+/// the name is `otherwise`, unless that is empty.
 template <class Value>
 CLI::Option* value_option(CLI::App& verb, std::string const& name, Value& value,
                           std::string description, std::string const& otherwise = {}) {
@@ -121,10 +133,10 @@ CLI::Option* value_option(CLI::App& verb, std::string const& name, Value& value,
   return called.empty() ? option : option->type_name(called);
 }
 
-/// Lets a completion offer files and folders for an option, and refuses an empty name.
+/// Lets completions offer files and folders for an option, and rejects an empty path.
 CLI::Option* expect_path(CLI::App& verb, CLI::Option* option);
 
-/// An option that names one or more files or folders: an empty name is wrong usage.
+/// An option with one or more paths; rejects an empty path.
 template <class Paths>
 CLI::Option* path_option(CLI::App& verb, std::string const& name, Paths& paths,
                          std::string description) {
@@ -133,26 +145,27 @@ CLI::Option* path_option(CLI::App& verb, std::string const& name, Paths& paths,
   return expect_path(verb, option);
 }
 
-/// Throws `usage_error` for the first of these options that the line gives; {} in `message` is its
-/// name. A verb need not have them all.
+/// Throws `usage_error` for the first given one of these options; {} in `message` is its name. The
+/// verb need not have all of them.
 void expect_none_of(CLI::App const& verb, std::vector<char const*> const& names,
                     std::string_view message);
 
-/// Lets a completion offer files and folders for an option that may also be empty.
+/// Lets completions offer files and folders for an option that may be empty.
 CLI::Option* offer_files(CLI::App& verb, CLI::Option* option);
 
-/// Lets a completion offer these words for an option that takes others too.
+/// Lets completions offer these keywords for an option that also takes other values.
 CLI::Option* offer_words(CLI::App& verb, CLI::Option* option, std::vector<std::string> words,
                          bool list = false);
 
-/// Makes an option's value one of these words, or with `list` some of them, separated by commas.
+/// Restricts an option's value to one of these keywords or, with `list`, to several separated by
+/// commas.
 CLI::Option* expect_words(CLI::App& verb, CLI::Option* option, std::vector<std::string> words,
                           bool list = false);
 
-/// The words as the help shows them in place of an option's value; empty where they are too long.
+/// The keywords as shown in the help instead of the value's name; empty if they are too long.
 std::string shown_words(std::vector<std::string> const& words);
 
-/// The words of a range of strings, or the names of its entries.
+/// The strings of a range, or the names of its entries.
 template <class Range>
 std::vector<std::string> words_in(Range const& range) {
   std::vector<std::string> words;
@@ -166,8 +179,8 @@ std::vector<std::string> words_in(Range const& range) {
   return words;
 }
 
-/// An option with one of these words as its value. `Value` is a string, or an optional one;
-/// `Words` a range of strings, or of entries with names.
+/// An option with one of these keywords as its value. `Value`: a string or an optional one;
+/// `Words`: a range of strings or of entries with names.
 template <class Value, class Words = std::initializer_list<char const*>>
 CLI::Option* word_option(CLI::App& verb, std::string const& name, Value& value, Words const& words,
                          std::string description) {
@@ -176,7 +189,7 @@ CLI::Option* word_option(CLI::App& verb, std::string const& name, Value& value, 
   return expect_words(verb, option, std::move(known));
 }
 
-/// Likewise for several keywords, separated by commas.
+/// As above, for several keywords separated by commas.
 template <class Value, class Words = std::initializer_list<char const*>>
 CLI::Option* list_option(CLI::App& verb, std::string const& name, Value& value, Words const& words,
                          std::string description) {
@@ -184,8 +197,8 @@ CLI::Option* list_option(CLI::App& verb, std::string const& name, Value& value, 
                       words_in(words), true);
 }
 
-/// A word that the library reads: `read` throws `usage_error` for a wrong one, and `words` are for
-/// the suggestion.
+/// A keyword that the library parses: `read` throws `usage_error` for an invalid one; `words` are
+/// for suggestions.
 CLI::Option* expect_read(CLI::App& verb, CLI::Option* option,
                          std::function<void(std::string const&)> read,
                          std::vector<std::string> words, bool list = false);
@@ -203,8 +216,8 @@ struct number_of<std::vector<Value>> {
   using type = Value;
 };
 
-/// An option whose value is a number (numbers.hpp). `Value`: a number, an optional one, or a vector
-/// of them.
+/// An option with a number as its value (numbers.hpp). `Value`: a number, an optional one, or a
+/// vector.
 template <class Value>
 CLI::Option* number_option(CLI::App& verb, std::string const& name, Value& value,
                            std::string description,
@@ -222,7 +235,7 @@ CLI::Option* number_option(CLI::App& verb, std::string const& name, Value& value
   return option;
 }
 
-/// What `read` makes of an option's value; its `usage_error` names the option.
+/// The result of `read` for an option's value; its `usage_error` names the option.
 template <class Read, class Value>
 auto read_for(std::string_view option, Read const& read, Value const& value) {
   try {
@@ -240,7 +253,7 @@ constexpr runs_on either(runs_on a, runs_on b) {
   return static_cast<runs_on>(static_cast<unsigned>(a) | static_cast<unsigned>(b));
 }
 
-/// Where the engine that was asked for runs, or can run where none was.
+/// The devices of the requested engine, or of any engine if none was requested.
 template <class Engines, class Engine>
 runs_on places_of(Engines const& engines, Engine asked) {
   auto where = runs_on::nowhere;
@@ -252,13 +265,13 @@ runs_on places_of(Engines const& engines, Engine asked) {
 }
 
 /// An option that chooses one of a module's engines; `verb` was made by `add_verb`. The help names
-/// the engines, behind `description`.
+/// the engines after `description`.
 CLI::Option* engine_option(CLI::App& verb, std::string const& name, std::string& engine,
                            std::string description, std::vector<std::string> const& engines,
                            std::function<void(std::string const&)> read);
 template <class Engines>
 CLI::Option* engine_option(CLI::App& verb, std::string const& name, std::string& engine,
-                           Engines const& engines, std::string description = {}) {
+                           Engines const& engines, std::string description = "Engine") {
   using which = std::remove_cvref_t<decltype(std::begin(engines)->which)>;
   std::vector<std::string> names = words_in(engines);
   names.insert(names.begin(), "auto");

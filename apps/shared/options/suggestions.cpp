@@ -12,7 +12,7 @@ namespace rulerank::inline v0::apps {
 
 namespace {
 
-/// Lower case, without dashes in front and a measure's cut-off (@10).
+/// Lower case, without leading dashes and a measure's cut-off (@10).
 std::string plain(std::string_view word) {
   word = word.substr(0, word.find('@'));
   std::string letters(word.substr(std::min(word.find_first_not_of('-'), word.size())));
@@ -20,8 +20,8 @@ std::string plain(std::string_view word) {
   return letters;
 }
 
-/// How many letters have to be inserted, removed, replaced or swapped with the next one (optimal
-/// string alignment) to make one word of the other.
+/// The number of insertions, deletions, substitutions and swaps of adjacent letters between two
+/// words (optimal string alignment).
 std::size_t distance(std::string_view a, std::string_view b) {
   std::vector rows(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
   for (std::size_t i = 0; i <= a.size(); ++i)
@@ -37,8 +37,8 @@ std::size_t distance(std::string_view a, std::string_view b) {
   return rows.back().back();
 }
 
-/// Whether each part of a word between dashes is short for the same part of another: max-docs for
-/// max-documents.
+/// Whether each part of a word between dashes is an abbreviation of the corresponding part of
+/// another: max-docs for max-documents.
 bool is_short_for(std::string_view word, std::string_view whole) {
   while (true) {
     std::size_t const end = std::min(word.find('-'), word.size());
@@ -54,8 +54,8 @@ bool is_short_for(std::string_view word, std::string_view whole) {
   }
 }
 
-/// What users of other tools call an option. A word stands beside several options: a verb has one
-/// of them, or the first one is meant.
+/// Names of options in other tools. A name may have several options: a verb has one of them, or the
+/// first is suggested.
 struct other_names {
   std::string_view option;
   std::array<std::string_view, 8> words;
@@ -99,7 +99,7 @@ std::string did_you_mean(std::string_view found, std::span<std::string const> kn
   std::size_t least = far;
   for (std::string const& candidate : known) {
     std::string const other = plain(candidate);
-    // Then it is not the word that is wrong, but its cut-off.
+    // Then the cut-off is wrong, not the name.
     if (other == word && (candidate == found || found.find('@') != found.npos)) return {};
     std::size_t const d =
         other.starts_with(word) || is_short_for(word, other) ? 1 : distance(word, other);

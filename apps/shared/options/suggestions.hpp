@@ -6,12 +6,11 @@
 
 namespace rulerank::inline v0::apps {
 
-/// " (did you mean WORD?)" with the word of `known` that `found` was probably meant to be: one with
-/// few letters changed, or one that it begins; nothing where none is near. Dashes in front and case
-/// do not count.
+/// " (did you mean WORD?)" with the most similar word of `known`: one at a small edit distance, or
+/// one that `found` is a prefix of; empty if there is none. Ignores leading dashes and case.
 std::string did_you_mean(std::string_view found, std::span<std::string const> known);
 
-/// The same of an option: first one that other tools call so.
+/// As above, for an option; prefers an option that other tools call `found`.
 std::string option_meant(std::string_view found, std::span<std::string const> known);
 
 }  // namespace rulerank::apps

@@ -26,12 +26,12 @@ void correction_report::finish(session& owner) const {
   constexpr std::size_t shown = 10;
   owner.note("corrections", list_);
   for (std::size_t i = 0; i < std::min(shown, list_.size()); ++i)
-    owner.say(fmt::format("query {}: '{}' is searched as '{}'",
-                          list_[i]["query"].get<std::string>(), list_[i]["word"].get<std::string>(),
+    owner.say(fmt::format("query {}: searched '{}' as '{}'", list_[i]["query"].get<std::string>(),
+                          list_[i]["word"].get<std::string>(),
                           list_[i]["replacement"].get<std::string>()));
   owner.say(fmt::format("--correct replaced {} in {}{}", counted(list_.size(), "word"),
                         counted(queries_, "query", "queries"),
-                        list_.size() > shown ? ", all of which --manifest lists" : ""));
+                        list_.size() > shown ? "; --manifest lists them all" : ""));
 }
 
 }  // namespace rulerank::apps

@@ -13,19 +13,21 @@
 
 namespace rulerank::inline v0::apps {
 
-/// What --correct means, for its help.
+/// Help of --correct.
 inline constexpr char const* correct_help =
-    "Replace words of the queries that no two documents have by the nearest ones that two have";
+    "Correct misspelt words of the queries: replace a word that fewer than two documents have by "
+    "the "
+    "nearest word that two have";
 
-/// What --correct replaced, to be said and kept.
+/// Applies --correct and reports the replacements.
 class correction_report {
  public:
   /// Corrects the documents.
   void correct(session& owner, knn::spelling_corrector const& corrector,
                std::span<datasets::text_document> documents);
-  /// Says what was replaced, the first ones by name; all of it goes into the manifest.
+  /// Reports the replacements, the first ones by name; adds all of them to the manifest.
   void finish(session& owner) const;
-  /// A list of query, word, replacement and distance.
+  /// A list with query, word, replacement and distance.
   nlohmann::ordered_json const& list() const noexcept { return list_; }
 
  private:

@@ -17,19 +17,19 @@ namespace rulerank::inline v0::apps {
 
 namespace {
 
-/// A column of a TREC run.
+/// Throws unless the word is a valid column of a TREC run.
 std::string const& one_word(std::string const& word, char const* what) {
   if (!datasets::is_run_column(word))
-    throw usage_error(fmt::format("--run: found {} {}, expected one word, a column of the run{}",
+    throw usage_error(fmt::format("--run: found {} {}, expected one word as a column of the run{}",
                                   what, rulerank::quoted(word),
-                                  word == "#" ? ": # begins a comment" : ""));
+                                  word == "#" ? ", because # begins a comment" : ""));
   return word;
 }
 
-/// A column of a line with tabs.
+/// Throws unless the text is a valid cell of a tab-separated line.
 std::string const& one_cell(std::string const& text, char const* option, char const* what) {
   if (std::ranges::any_of(text, [](char c) { return c == '\t' || c == '\r' || c == '\n'; }))
-    throw usage_error(fmt::format("{}: found {} {}, expected no tab and no line break in a column",
+    throw usage_error(fmt::format("{}: found {} {}, expected a column without tabs and line breaks",
                                   option, what, rulerank::quoted(text)));
   return text;
 }
@@ -111,8 +111,8 @@ void class_votes::learn(std::vector<std::string> const& labels) {
   for (std::string const& label : labels) of_item_.push_back(number(label));
   if (!labels.empty() && names_.empty())
     throw usage_error(
-        "--votes: found no document with a label, expected --labels, or labels in JSON or by "
-        "folders");
+        "--votes: found no document with a label, expected --labels, labels in JSON, or a folder "
+        "for each label");
 }
 
 void class_votes::add(std::string const& id, std::string const& label, std::uint32_t given) {

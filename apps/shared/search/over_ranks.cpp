@@ -13,8 +13,9 @@ namespace rulerank::inline v0::apps {
 
 void over_ranks_argument::add_to(CLI::App& verb) {
   word_option(verb, "--over-ranks", how, {"auto", "queries", "collection"},
-              "What MPI ranks share out: the queries, and each has the whole collection, or the "
-              "collection; auto: queries where all ranks have the memory for that");
+              "What MPI ranks divide among them: the queries or the collection; auto: the queries "
+              "if every rank has the memory for the whole collection")
+      ->group(machine_group);
 }
 
 bool opens_parts(searched_paths const& paths) {
@@ -30,22 +31,24 @@ bool splits_collection(session& owner, over_ranks_argument const& asked,
   if (paths.collection.empty()) {
     if (knn::is_index_in_parts(paths.index)) return how != mpi::shared_out::queries;
     if (by_collection)
-      throw usage_error(fmt::format(
-          "--over-ranks collection: found {} in one file, expected an index in parts, which "
-          "several ranks write for --collection beside --index",
-          paths.index));
+      throw usage_error(
+          fmt::format("--over-ranks collection: found {} in one file, expected an index in parts; "
+                      "several ranks write one with --collection and --index",
+                      paths.index));
     return false;
   }
   if (!paths.index.empty()) {
     if (!paths.whole_for.empty())
-      owner.expect_one_process("--collection beside --index and " + paths.whole_for);
+      owner.expect_one_process("--collection with --index and " + paths.whole_for);
     if (how == mpi::shared_out::queries)
       throw usage_error(
-          "--over-ranks queries beside --collection and --index, which ranks write in parts");
+          "--over-ranks queries cannot be combined with --collection and --index, because ranks "
+          "write an index in parts");
     return true;
   }
   if (!paths.whole_for.empty()) {
-    if (by_collection) throw usage_error("--over-ranks collection beside " + paths.whole_for);
+    if (by_collection)
+      throw usage_error("--over-ranks collection cannot be combined with " + paths.whole_for);
     return false;
   }
   double const bytes = datasets::expected_text_bytes(paths.collection) * paths.memory_a_byte;

@@ -22,27 +22,28 @@
 namespace rulerank::inline v0::apps {
 
 void pool_arguments::add_search_to(CLI::App& verb, std::string const& what_candidates) {
+  help_group const group(verb, "Candidates and judgments");
   number_option(verb, "--candidates", candidates, what_candidates, {1, std::size_t{1} << 31});
-  verb.add_option("--metric", metric,
-                  "Of the search: cosine, ip, l2; auto: ip for bm25 and --weighting's norm n, else "
-                  "cosine")
-      ->capture_default_str();
-  engine_option(verb, "--search-engine", engine, knn::sparse_engines(), "Of the search");
+  value_option(verb, "--metric NAME", metric,
+               "Metric of the search: cosine, ip (inner product), l2; auto: ip for bm25 and for "
+               "--weighting's norm n, otherwise cosine");
+  engine_option(verb, "--search-engine", engine, knn::sparse_engines(), "Engine of the search");
   verb.add_flag("--correct", correct, correct_help);
-  verb.add_flag("--leave-out-self", leave_out_self,
-                "Leave out the document whose id is the topic's");
-  number_option(verb, "--not-relevant", not_relevant, "Grades of the judgments that mean 0")
-      ->delimiter(',')
-      ->type_name("GRADE,...");
+  verb.add_flag("--leave-out-self", leave_out_self, "Exclude the document whose id is the topic's");
+  number_option(verb, "--not-relevant GRADE,...", not_relevant,
+                "Grades of the judgments that count as 0")
+      ->delimiter(',');
 }
 
 void pool_arguments::add_features_to(CLI::App& verb) {
-  std::string const models = "Features";
-  number_option(verb, "--mu", features.mu, "LMIR.DIR: terms the collection adds")->group(models);
-  number_option(verb, "--lambda", features.lambda, "LMIR.JM: the collection's share")
-      ->group(models);
-  number_option(verb, "--delta", features.delta, "LMIR.ABS: what counts are lowered by")
-      ->group(models);
+  {
+    help_group const group(verb, "Features");
+    number_option(verb, "--mu", features.mu, "LMIR.DIR: mu, the weight of the collection's model");
+    number_option(verb, "--lambda", features.lambda,
+                  "LMIR.JM: lambda, the share of the collection's model, 0 to 1");
+    number_option(verb, "--delta", features.delta,
+                  "LMIR.ABS: delta, subtracted from every count, 0 to 1");
+  }
   dense.add_to(verb);
   text.add_reading_to(verb);
   text.add_index_to(verb);
@@ -54,11 +55,11 @@ void pool_arguments::check(CLI::App const& verb) {
   fusion = dense.fusion.options(verb);
   for (std::string const& path : {collection, topics, qrels})
     if (path == "-")
-      throw usage_error(
-          "--collection, --topics and --qrels are files here, whose checksums "
-          "the manifest has");
+      throw usage_error("--collection, --topics and --qrels: found standard input, expected files");
   if (dense.vectors == "-" || dense.topic_vectors == "-")
-    throw usage_error("--vectors and --topic-vectors are files here, whose names say their form");
+    throw usage_error(
+        "--vectors and --topic-vectors: found standard input, expected files, whose names say "
+        "their format");
 }
 
 knn::text_index_options pool_arguments::index_options(session& owner) {
@@ -95,7 +96,7 @@ std::vector<session::named_input> pool_arguments::inputs(session& owner) const {
 
 namespace {
 
-/// Replaces words of the topics.
+/// Corrects words of the topics.
 void correct_topics(session& owner, knn::text_index const& index, features::pool_topics& topics) {
   auto const timer = owner.stage("correct");
   correction_report report;
@@ -103,7 +104,7 @@ void correct_topics(session& owner, knn::text_index const& index, features::pool
   report.finish(owner);
 }
 
-/// The seconds that one CPU thread needs to search for the topics.
+/// The estimated seconds of one CPU thread to search for the topics.
 double search_seconds(pool_arguments const& a, std::size_t documents, pool_inputs const& inputs) {
   double seconds = 0;
   if (a.dense.by_text())
@@ -117,7 +118,7 @@ double search_seconds(pool_arguments const& a, std::size_t documents, pool_input
   return seconds;
 }
 
-/// Names the first topics that have no pair.
+/// Warns of topics without a pair, naming the first ones.
 void warn_of_topics_without(session& owner, features::pool_topics const& topics,
                             std::span<std::size_t const> without) {
   constexpr std::size_t most_named = 3;
@@ -125,7 +126,7 @@ void warn_of_topics_without(session& owner, features::pool_topics const& topics,
   std::vector<std::string> first;
   for (std::size_t const q : without.first(std::min(most_named, without.size())))
     first.push_back(fmt::format("'{}'", topics.texts[q].id));
-  owner.warn(fmt::format("{}: {} of {} have no candidate and so no pair: {}{}",
+  owner.warn(fmt::format("{}: {} of {} have no candidate document and get no pair: {}{}",
                          datasets::display_name(topics.name), without.size(),
                          counted(topics.texts.size(), "topic"), fmt::join(first, ", "),
                          without.size() > first.size() ? ", ..." : ""));
@@ -176,13 +177,12 @@ features::pool_collection index_collection(session& owner, pool_arguments const&
 features::found_candidates find_candidates(session& owner, pool_arguments const& a,
                                            features::pool_collection const& collection,
                                            features::pool_topics const& topics) {
-  return collection.search(
-      owner.ctx(), topics, std::max(a.candidates, features::search_depth),
-      [&](std::string_view stage, std::function<void()> const& work) {
-        auto const timer = owner.stage(std::string(stage));
-        owner.ranks();  // which compare their inputs before they share out work
-        work();
-      });
+  return collection.search(owner.ctx(), topics, std::max(a.candidates, features::search_depth),
+                           [&](std::string_view stage, std::function<void()> const& work) {
+                             auto const timer = owner.stage(std::string(stage));
+                             owner.ranks();  // compares the ranks' inputs before work is split
+                             work();
+                           });
 }
 
 datasets::dataset make_pairs(session& owner, features::pool_collection const& collection,

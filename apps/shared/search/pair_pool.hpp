@@ -1,6 +1,6 @@
 #pragma once
-// The options of pools, and their stages, warnings and devices: what `features` and `pipeline`
-// share. features/pair_pool.hpp makes the pools.
+// The options of pools, and their stages, warnings and devices, for `features` and `pipeline`.
+// features/pair_pool.hpp makes the pools.
 
 #include "apps/shared/arguments/dense_arguments.hpp"
 #include "apps/shared/arguments/text_arguments.hpp"
@@ -19,8 +19,8 @@
 namespace rulerank::inline v0::apps {
 
 /// --collection --topics --qrels --candidates --metric --search-engine --not-relevant --correct
-/// --leave-out-self
-/// --mu --lambda --delta, those of vectors, and those of the text's reading and index.
+/// --leave-out-self --mu --lambda --delta, the options of vectors, and those of reading and
+/// indexing text.
 struct pool_arguments {
   std::string collection, topics, qrels;
   std::size_t candidates = 100;
@@ -32,19 +32,19 @@ struct pool_arguments {
   features::pair_features_options features;
   text_arguments text;
   dense_arguments dense;
-  knn::fusion_options fusion;  ///< by `check`
+  knn::fusion_options fusion;  ///< set by `check`
 
   pool_arguments() { text.weights = "bm25"; }
   /// `what_candidates`: the help of --candidates.
   void add_search_to(CLI::App& verb, std::string const& what_candidates);
   void add_features_to(CLI::App& verb);
-  /// Of the line. Throws `usage_error` for options that make no sense together.
+  /// Validates the command line. Throws `usage_error` for conflicting options.
   void check(CLI::App const& verb);
-  /// How the collection becomes an index; k1 and b are the feature's too. Throws `usage_error`.
+  /// How the collection is indexed; k1 and b also apply to the feature. Throws `usage_error`.
   knn::text_index_options index_options(session& owner);
-  /// How a pool is made. `index`: as `index_options` says. Throws `usage_error`.
+  /// How a pool is made. `index`: from `index_options`. Throws `usage_error`.
   features::pool_options options(knn::text_index_options const& index) const;
-  /// The files that are read, with the stop list.
+  /// The input files, including the stop list.
   std::vector<session::named_input> inputs(session& owner) const;
 };
 
@@ -57,25 +57,25 @@ struct pool_inputs {
 pool_inputs read_pool_inputs(session& owner, pool_arguments const& a,
                              knn::text_index_options const& options);
 
-/// Indexes the collection, with --correct corrects the topics in `inputs` and says what was
-/// replaced, warns of ids that name nothing, and chooses the device.
+/// Indexes the collection. With --correct, corrects the topics in `inputs` and reports
+/// replacements. Warns of ids without a match, and chooses the device.
 features::pool_collection index_collection(session& owner, pool_arguments const& a,
                                            knn::text_index_options const& options,
                                            pool_inputs& inputs);
 
-/// The max(--candidates, features::search_depth) nearest documents of each topic, at most. MPI
-/// ranks call it together.
+/// At most max(--candidates, features::search_depth) nearest documents of each topic. MPI ranks
+/// must call it together.
 features::found_candidates find_candidates(session& owner, pool_arguments const& a,
                                            features::pool_collection const& collection,
                                            features::pool_topics const& topics);
 
-/// The pairs; warns of topics without one.
+/// Makes the pairs; warns of topics without any.
 datasets::dataset make_pairs(session& owner, features::pool_collection const& collection,
                              features::pool_topics const& topics,
                              features::found_lists const& found,
                              features::pair_options const& options);
 
-/// Writes a run of candidates; the output is not committed.
+/// Writes a run of candidates; does not commit the output.
 void write_candidates(datasets::run const& run, output_file& out);
 
 }  // namespace rulerank::apps

@@ -12,18 +12,20 @@
 namespace rulerank::inline v0::apps {
 
 void query_arguments::add_to(CLI::App& verb) {
-  help_group const group(verb, "A query as text");
-  value_option(verb, "--query TEXT", query,
-               "Rank the documents that a search finds in --collection for these words");
-  path_option(verb, "--collection FILE|FOLDER", pool.collection,
-              "The documents, as features reads them; needs --query");
-  path_option(verb, "--index FILE", index,
-              "Search in this index of the collection, which search text made");
-  number_option(verb, "--candidates", pool.candidates, "Documents that are ranked, at most",
-                {1, std::size_t{1} << 31});
+  {
+    help_group const group(verb, "A query as text");
+    value_option(verb, "--query TEXT", query,
+                 "Query as text: rank the documents that a search finds in --collection");
+    path_option(verb, "--collection FILE|FOLDER", pool.collection,
+                "Documents to search for --query, in a format that features reads");
+    path_option(verb, "--index FILE", index,
+                "Index of the collection that search text wrote, for the search");
+    number_option(verb, "--candidates", pool.candidates, "Most documents to find and rank",
+                  {1, std::size_t{1} << 31});
+    add_stemmer_to(verb, pool.text.index.analyzer.stemmer,
+                   "Language of the words, the one that features had");
+  }
   pool.text.add_reading_to(verb);
-  add_stemmer_to(verb, pool.text.index.analyzer.stemmer,
-                 "The words' language, as features was told");
 }
 
 bool query_arguments::given(CLI::App const& verb) const {
@@ -32,21 +34,21 @@ bool query_arguments::given(CLI::App const& verb) const {
 
 void query_arguments::check(CLI::App const& verb) const {
   if (query.empty())
-    throw usage_error(fmt::format("no words in --query, expected some beside {}",
+    throw usage_error(fmt::format("--query: found no words, expected some to search {} for",
                                   pool.collection.empty() ? "--index" : "--collection"));
   if (pool.collection.empty())
-    throw usage_error(
-        index.empty()
-            ? "--query without --collection, expected the documents"
-            : "--index without --collection: features such as BM25_of_document need counts "
-              "of words, which an index does not hold; expected the documents, too");
+    throw usage_error(index.empty()
+                          ? "--query needs --collection, the documents"
+                          : "--index needs --collection here: features such as BM25_of_document "
+                            "need counts of words, which an index does not hold");
   if (!index.empty())
-    expect_none_of(verb, {"--stemmer"}, "{} beside --index, which says how words become terms");
+    expect_none_of(verb, {"--stemmer"},
+                   "{} cannot be combined with --index, which sets how words become terms");
 }
 
 namespace {
 
-/// The collection by its index, with the counts of its fields.
+/// Opens the collection from its index, and counts its fields.
 features::pool_collection open_collection(session& owner, query_arguments const& arguments,
                                           knn::text_index_options const& options) {
   pool_arguments const& pool = arguments.pool;
@@ -55,11 +57,11 @@ features::pool_collection open_collection(session& owner, query_arguments const&
     return knn::text_index::open(owner.ctx(), owner.input(arguments.index));
   }();
   if (knn::holds_vectors(index.options()))
-    throw error({arguments.index, 1, 1}, "found an index of vectors, expected one of words");
+    throw error({arguments.index, 1, 1}, "found an index of vectors, expected an index of words");
   auto const timer = owner.stage("count");
   auto fields = knn::count_fields(owner.ctx(), index, owner.input(pool.collection), options);
   auto const how = pool.options(index.options());
-  // The checksums of texts are for lines of pools, of which none is written.
+  // Checksums of texts are only needed in pool files; none is written here.
   std::vector<std::uint32_t> sums(index.ids().size());
   return {
       owner.ctx(), pool.collection, {std::move(index), std::move(fields), std::move(sums)}, how};
@@ -67,7 +69,7 @@ features::pool_collection open_collection(session& owner, query_arguments const&
 
 constexpr std::size_t most_title_bytes = 72;
 
-/// The title of a document, else its first words, without line ends.
+/// The title of a document or its first words, on one line.
 std::string title_of(datasets::text_document const& document) {
   std::string text;
   for (datasets::text_field const& field : document.fields)
@@ -93,11 +95,10 @@ query_candidates find_query_candidates(session& owner, query_arguments& argument
                                                   : open_collection(owner, arguments, options);
   features::found_candidates const found = find_candidates(owner, pool, collection, inputs.topics);
   if (found.lists.front().empty())
-    throw error(
-        {pool.collection, 1, 1},
-        fmt::format("found no document for the query '{}', expected one that has one of its "
-                    "words; stop words are left out",
-                    arguments.query));
+    throw error({pool.collection, 1, 1},
+                fmt::format("found no document with a word of the query '{}', stop words left out; "
+                            "expected one at least",
+                            arguments.query));
   query_candidates made;
   made.pairs = make_pairs(owner, collection, inputs.topics, found.lists,
                           {.most = pool.candidates, .name = "--query", .named_features = true});

@@ -7,28 +7,26 @@
 
 namespace rulerank::inline v0::apps {
 
-/// A query as text, and the collection whose documents are ranked for it: --query --collection
-/// --index --candidates --stemmer and the options of reading.
+/// A query as text, and the collection to rank for it: --query --collection --index --candidates
+/// --stemmer and the options of reading.
 struct query_arguments {
   std::string query;  ///< empty: not given
-  std::string
-      index;  ///< of the collection, that `search text` made; empty: the collection is indexed
+  std::string index;  ///< of the collection, made by `search text`; empty: index the collection
   pool_arguments pool;
 
   void add_to(CLI::App& verb);
-  /// Whether the line has one of --query, --collection and --index.
+  /// Whether --query, --collection or --index is given.
   bool given(CLI::App const& verb) const;
-  /// Throws `usage_error` for a query without its collection, and for options that do not go
-  /// together.
+  /// Throws `usage_error` for a query without a collection, and for conflicting options.
   void check(CLI::App const& verb) const;
 };
 
 struct query_candidates {
   datasets::dataset pairs;          ///< with the features that `features` computes
-  std::vector<std::string> titles;  ///< [pairs] of the documents, or their first words
+  std::vector<std::string> titles;  ///< [pairs] titles of the documents, or their first words
 };
 
-/// The documents that a search finds for the query. Throws `error` where it finds none.
+/// The documents that a search finds for the query. Throws `error` if there is none.
 query_candidates find_query_candidates(session& owner, query_arguments& arguments);
 
 }  // namespace rulerank::apps

@@ -14,35 +14,42 @@ namespace rulerank::inline v0::apps {
 
 void search_arguments::add_sources_to(CLI::App& verb, std::string const& forms,
                                       std::string const& of_queries, std::string const& type) {
-  path_option(verb, "--collection", collection, forms)->type_name(type);
-  path_option(verb, "--index", index,
-              "With --collection: where the index is kept; without: the index to search")
-      ->type_name("FILE");
-  path_option(verb, "--queries", queries, of_queries)->type_name(type);
-  number_option(verb, "--k", request.k, "Neighbours of a query", {1, std::size_t{1} << 40});
+  {
+    help_group const group(verb, input_group);
+    path_option(verb, "--collection", collection, forms)->type_name(type);
+    path_option(verb, "--queries", queries, of_queries)->type_name(type);
+    path_option(verb, "--index", index,
+                "With --collection: index file to write; without: index file to search");
+  }
+  help_group const group(verb, "Search");
+  number_option(verb, "--k", request.k, "Number of neighbours of a query",
+                {1, std::size_t{1} << 40});
   verb.add_flag("--leave-out-self", leave_out_self,
-                "Leave out the item whose id is the query's, as where a collection is its own "
-                "queries");
+                "Exclude the item whose id is the query's, if the collection is its own queries");
 }
 
 void search_arguments::add_filter_to(CLI::App& verb, std::string const& items) {
-  path_option(verb, "--filter", filter, items)->type_name("FILE");
+  path_option(verb, "--filter", filter, items)->group("Search");
 }
 
 void search_arguments::add_outputs_to(CLI::App& verb, std::string const& lines) {
-  path_option(verb, "--out", out, lines)->type_name("FILE")->capture_default_str();
-  path_option(verb, "--run", run, "The same as a TREC run")->type_name("FILE");
-  verb.add_option("--tag", tag, "Last column of the run")->capture_default_str();
+  help_group const group(verb, output_group);
+  path_option(verb, "--out", out, lines);
+  path_option(verb, "--run", run, "Output file of the neighbours as a TREC run");
+  value_option(verb, "--tag WORD", tag, "Last column of the run");
 }
 
 void search_arguments::add_votes_to(CLI::App& verb) {
-  verb.add_option("--votes", votes,
-                  "Classify the queries by their neighbours' labels: majority or similarity");
+  value_option(verb, "--votes majority|similarity", votes,
+               "Classify the queries by their neighbours' labels: one vote each, or votes weighted "
+               "by similarity")
+      ->group("Classes");
 }
 
 void search_arguments::add_classes_to(CLI::App& verb) {
-  path_option(verb, "--classes", classes, "Lines of query, label, class voted for")
-      ->type_name("FILE");
+  path_option(verb, "--classes", classes,
+              "Output file of the classes: lines of query, label and predicted class")
+      ->group("Classes");
 }
 
 knn::search_request search_arguments::wanted() const {
@@ -58,13 +65,14 @@ void refuse_options(CLI::App const& verb, std::vector<std::string> const& names,
 }
 
 void search_arguments::check_outputs(CLI::App const& verb) const {
-  if (run.empty()) refuse_options(verb, {"--tag"}, "without --run, whose last column it is");
+  if (run.empty()) refuse_options(verb, {"--tag"}, "needs --run, whose last column it sets");
   if (leave_out_self && !votes.empty())
-    throw usage_error("--leave-out-self beside --votes, which counts all neighbours");
+    throw usage_error(
+        "--leave-out-self cannot be combined with --votes, which counts all neighbours");
 }
 
 void expect_index_file(std::string const& index) {
-  if (index == "-") throw usage_error("--index: found -, expected a file");
+  if (index == "-") throw usage_error("--index: found standard input (-), expected a file");
 }
 
 search_run::search_run(session& owner, search_arguments const& arguments,
@@ -130,12 +138,12 @@ void search_run::finish(neighbour_files& output, std::size_t queries, std::size_
   output.commit();
   summarize();
   if (arguments_.out != "-")
-    owner_.say(fmt::format("searched {} in {}, neighbours in {}",
+    owner_.say(fmt::format("searched {} in {}; wrote the neighbours to {}",
                            counted(queries, "query", "queries"), counted(items, item),
                            arguments_.out));
   if (auto const most = output.fewer_than(arguments_.request.k);
       most && queries > 0 && !arguments_.request.radius)
-    owner_.say(fmt::format("every query has fewer than --k results: {} at most", *most));
+    owner_.say(fmt::format("every query has fewer than --k results: at most {}", *most));
   if (output.votes() == nullptr) return;
   auto const quality = output.votes()->quality();
   if (quality.queries == 0) return;

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-// What `search text`, `search dense` and `search metric` have in common.
+// Shared by `search text`, `search dense` and `search metric`.
 namespace rulerank::inline v0::apps {
 
 /// The options of every search.
@@ -26,70 +26,71 @@ struct search_arguments {
   bool leave_out_self = false;
   over_ranks_argument over_ranks;
 
-  /// --collection, --index, --queries, --k and --leave-out-self. `forms`: of the collection, for
-  /// the help. `queries`: likewise. `type`: of the paths, such as FILE.
+  /// Adds --collection, --index, --queries, --k and --leave-out-self. `forms`, `queries`: help on
+  /// the collection and the queries. `type`: the paths' type, such as FILE.
   void add_sources_to(CLI::App& verb, std::string const& forms, std::string const& queries,
                       std::string const& type);
-  /// --filter. `items`: what it lists, for the help.
+  /// Adds --filter. `items`: what it lists, for the help.
   void add_filter_to(CLI::App& verb, std::string const& items);
-  /// --out, --run and --tag. `lines`: what --out is, for the help.
+  /// Adds --out, --run and --tag. `lines`: the content of --out, for the help.
   void add_outputs_to(CLI::App& verb, std::string const& lines);
   void add_votes_to(CLI::App& verb);
   void add_classes_to(CLI::App& verb);
 
-  /// Throws `usage_error` for outputs that do not go together.
+  /// Throws `usage_error` for conflicting outputs.
   void check_outputs(CLI::App const& verb) const;
   /// The request of the search: --leave-out-self adds one neighbour to --k.
   knn::search_request wanted() const;
-  /// The neighbours that --k leaves of so many items.
+  /// The number of neighbours per query in a collection of `items`.
   std::size_t kept_of(std::size_t items) const { return std::min(request.k, items); }
 };
 
-/// Throws `usage_error` for options named so that are given. `beside`: what they do not go with.
+/// Throws `usage_error` for given options with these names. `beside`: what they conflict with.
 void refuse_options(CLI::App const& verb, std::vector<std::string> const& names,
                     std::string_view beside);
-/// Throws `usage_error` for an --index that is standard input.
+/// Throws `usage_error` if --index is standard input.
 void expect_index_file(std::string const& index);
 
-/// One call of a search: files are named when it is made, before any is read or written.
+/// One call of a search. The constructor registers all files before any is read or written.
 class search_run {
  public:
-  /// `inputs`, `outputs`: those beside --collection and --queries, --out, --run and --classes.
+  /// `inputs`, `outputs`: those besides --collection and --queries, --out, --run and --classes.
   search_run(session& owner, search_arguments const& arguments,
              std::vector<session::named_input> const& inputs,
              std::vector<session::named_output> const& outputs = {});
 
-  /// Whether this process has a part of the collection (splits_collection), and whether --index
-  /// names parts.
+  /// Whether this process holds only a part of the collection (splits_collection), and whether
+  /// --index names parts.
   struct parts {
     bool is_split = false, are_made = false;
     explicit operator bool() const { return is_split || are_made; }
   };
-  /// `memory_a_byte`: memory that the search takes for a byte of the collection. `whole_for`: an
-  /// option beside which the collection is not split; empty: none.
+  /// `memory_a_byte`: bytes of memory that the search needs per byte of the collection.
+  /// `whole_for`: an option that prevents splitting the collection; empty: none.
   parts find_parts(double memory_a_byte, std::string const& whole_for = {}) const;
 
-  /// The items of --filter, a bit for each of the collection; none without it. `item`: such as "a
-  /// row". Items have ids, or where `has_numbers` numbers. All processes call it together.
+  /// The items of --filter, one bit per item of the collection; empty without it. `item`: a noun
+  /// such as "a row". Items have ids or, with `has_numbers`, numbers. All processes must call it
+  /// together.
   std::vector<std::uint64_t> read_filter(knn::item_collection const& items, std::string_view item,
                                          bool has_numbers) const;
-  /// Where lines go.
+  /// Opens the output of the lines.
   neighbour_files open_output() const;
-  /// Makes an output leave out what --leave-out-self says.
+  /// Makes an output omit the query's own item, with --leave-out-self.
   void leave_out_self(neighbour_files& output) const;
-  /// Searches for `queries` of the collection, by the session's context or another.
+  /// Searches for `queries` in the collection, with the session's context or another.
   void search(knn::searched_collection const& collection, std::size_t queries,
               neighbour_files& output) const {
     search(collection, queries, output, owner_.ctx());
   }
   void search(knn::searched_collection const& collection, std::size_t queries,
               neighbour_files& output, context const& ctx) const;
-  /// Puts the outputs in their places, then says how many queries were searched in how many
-  /// `items`, such as "row". `summarize`: called between the two.
+  /// Commits the outputs, then reports how many queries were searched in how many `items`, such as
+  /// "row". `summarize`: called in between.
   void finish(
       neighbour_files& output, std::size_t queries, std::size_t items, std::string_view item,
       std::function<void()> const& summarize = [] {});
-  /// The summary as fields of the manifest, and printed with --json.
+  /// Adds the summary to the manifest, and prints it with --json.
   void print();
 
   nlohmann::ordered_json summary = nlohmann::ordered_json::object();

@@ -18,10 +18,10 @@ namespace rulerank::inline v0::apps {
 
 namespace {
 
-/// The stage whose counts are bytes; others count what they are named for.
+/// The stage that counts bytes; other stages count items.
 constexpr std::string_view bytes_stage = "read";
 
-/// Without the signal that a pipe nobody reads would end the process with.
+/// Writes without raising SIGPIPE, which would end the process.
 void write_without_sigpipe(std::string_view text) noexcept {
   sigset_t pipe, before, pending;
   sigemptyset(&pipe);
@@ -42,14 +42,14 @@ void write_without_sigpipe(std::string_view text) noexcept {
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-/// Whether a bar stands on the terminal: standard error is one, so this is one for the process.
+/// Whether a bar is displayed; global because standard error is.
 std::atomic<bool> bar_shown = false;
 
 void clear_bar() noexcept {
   if (bar_shown.exchange(false)) write_without_sigpipe("\r\033[K");
 }
 
-/// `12.3 MB`; counts of other things as they are.
+/// A byte count such as `12.3 MB`; other counts unchanged.
 std::string amount(std::string_view stage, std::uint64_t count) {
   if (stage != bytes_stage) return fmt::format("{}", count);
   constexpr char const* units[] = {"B", "kB", "MB", "GB", "TB"};
@@ -59,8 +59,8 @@ std::string amount(std::string_view stage, std::uint64_t count) {
   return fmt::format("{:.{}f} {}", size, unit == 0 || size >= 99.95 ? 0 : 1, units[unit]);
 }
 
-/// `, 12 s left`, from the share that is done and the seconds it took; nothing where that says
-/// little.
+/// For example `, 12 s left`, extrapolated from the completed share and its time; empty if too
+/// early to estimate.
 std::string time_left(double share, double seconds) {
   if (share < 0.02 || seconds < 1) return {};
   return fmt::format(", {} left", length_of_time(seconds * (1 - share) / share));

@@ -16,7 +16,7 @@ namespace rulerank::inline v0::apps {
 
 namespace {
 
-/// A pipe or standard input is gone once it was read: only what lies on disk has a checksum.
+/// A pipe or standard input cannot be read again: only files on disk have a checksum.
 nlohmann::ordered_json input_entry(std::string const& path, file_state const& read,
                                    std::map<std::string, std::string> const& known) {
   nlohmann::ordered_json entry{{"path", path}, {"sha256", nullptr}};
@@ -54,8 +54,8 @@ nlohmann::ordered_json manifest_of(std::vector<std::string> const& command, cont
 }
 
 std::uint64_t peak_memory_bytes() {
-  // getrusage begins with what the process held before it became this program: with all that a
-  // Python with its data holds which starts it.
+  // getrusage includes the memory of the process before exec, such as that of a Python that started
+  // this program.
   std::ifstream status("/proc/self/status");
   std::uint64_t kilobytes = 0;
   for (std::string word; status >> word;)

@@ -13,7 +13,7 @@
 #include "core/sha256.hpp"
 #include "core/version.hpp"
 #include "mpi/agreement.hpp"
-#include "mpi/split.hpp"
+#include "mpi/rank_devices.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -33,7 +33,7 @@
 namespace rulerank::inline v0::apps {
 
 namespace {
-/// Whether two inputs are one stream, which can be read once.
+/// Whether two inputs are the same stream, which can be read only once.
 bool same_stream(std::string const& a, std::string const& b) {
   if (a == "-" && b == "-") return true;
   auto const stream = [](std::string const& path, struct stat& status) {
@@ -51,7 +51,7 @@ void add_seconds(nlohmann::ordered_json& timings, std::string const& stage, doub
   slot = (slot.is_number() ? slot.get<double>() : 0.0) + seconds;
 }
 
-/// What all processors have done for this process so far.
+/// CPU seconds of all processors for this process so far.
 double cpu_seconds() {
   timespec now{};
   ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
@@ -66,15 +66,15 @@ struct session::state {
 
   std::vector<std::string> command;
   mpi::communicator const& ranks;
-  std::set<std::string> agreed;              // inputs that are the same on all ranks
-  std::set<std::string> indexes;             // inputs that are opened as indexes
-  std::map<std::string, std::string> known;  // SHA-256 of inputs, those that ranks read
+  std::set<std::string> agreed;              // inputs verified equal on all ranks
+  std::set<std::string> indexes;             // inputs opened as indexes
+  std::map<std::string, std::string> known;  // SHA-256 of inputs that ranks have read
   stopwatch watch;
   std::optional<context> ctx;
   std::stop_source stop;
   std::optional<output_file> manifest;
   console screen;
-  std::map<std::string, file_state> inputs;  // as each was when it was named
+  std::map<std::string, file_state> inputs;  // state at registration
   std::vector<named_output> outputs;
   std::vector<std::string> at_start;
   int exit_code = 0;
@@ -83,8 +83,8 @@ struct session::state {
   nlohmann::ordered_json timings = nlohmann::ordered_json::object();
   nlohmann::ordered_json cpu_timings = nlohmann::ordered_json::object();
 
-  /// What tells an input from another one. Of an index it is the header's, which is read and not
-  /// all of a file as large as the collection: whoever opens it compares all else with the header.
+  /// Identifies an input. For an index, hashes only the header, because the file can be as large as
+  /// the collection; opening it verifies the rest against the header.
   std::string sum_of(std::string const& path) {
     std::error_code gone;
     if (!std::filesystem::is_regular_file(path, gone)) return "no file";
@@ -97,22 +97,22 @@ struct session::state {
 
 namespace {
 
-// For the handler below.
+// Used by the handler below.
 std::map<std::string, file_state> const* inputs_of_the_run = nullptr;
-int rank_of_the_run = -1;  // of several
+int rank_of_the_run = -1;  // -1 unless there are several ranks
 
-/// The signals that a read of a file may raise while others write to it. A file cut short leaves
-/// pages that cannot be read (SIGBUS); a mapped text or matrix overwritten leads anywhere.
+/// Signals that reading a file can raise while it is modified. A truncated file has unreadable
+/// pages (SIGBUS); an overwritten mapped text or matrix can cause any of them.
 struct fatal_signal {
   int number;
-  void (*before)(int) = nullptr;  ///< its handler before the session's
+  void (*before)(int) = nullptr;  ///< previous handler
 };
 fatal_signal fatal_signals[] = {{SIGBUS}, {SIGSEGV}, {SIGABRT}, {SIGFPE}};
 
-/// Ends with the name of the input that was changed. Where none was, the fault is the program's
-/// own: it goes on with the handler before, and comes again. Outputs are whole or absent. Several
-/// threads may meet the fault; one reports it. Each of several ranks may report it, because none
-/// can wait for another here.
+/// Ends with the name of the changed input. If no input changed, the fault is the program's own:
+/// restores the previous handler, and the signal is raised again. Outputs are whole or absent.
+/// Several threads may get here; one reports. Each of several ranks may report, because none can
+/// wait for another here.
 void end_on_changed_input(int number) {
   static std::atomic_flag said;
   while (said.test_and_set()) ::pause();
@@ -154,10 +154,10 @@ session::~session() {
 void session::start() {
   mpi::communicator const& ranks = state_->ranks;
   if (ranks.size() > 1) {
-    // Each is short enough for what ranks of all versions exchange in the same way.
+    // Short enough for the message format that all versions share.
     mpi::expect_same(ranks, "version", version);
     mpi::expect_same(ranks, "commit", commit());
-    auto const words = std::span(state_->command).subspan(1);  // behind the program's path
+    auto const words = std::span(state_->command).subspan(1);  // without the program's path
     mpi::expect_same(ranks, "command line", fmt::format("{}", fmt::join(words, " ")));
     note("ranks", ranks.size());
   }
@@ -174,8 +174,8 @@ mpi::communicator const& session::ranks() {
   for (auto const& [path, then] : state_->inputs) {
     if (!state_->agreed.insert(path).second) continue;
     if (mpi::find_one_file(state_->ranks, path)) continue;
-    // A folder's files are named as inputs too, or read by all alike. A rank that lacks a file
-    // meets the others here all the same.
+    // The files of a folder are registered too, or read by all ranks alike. A rank without the file
+    // still takes part in the comparison.
     mpi::expect_same(state_->ranks, "SHA-256 of " + path, state_->sum_of(path));
   }
   return state_->ranks;
@@ -205,8 +205,9 @@ std::vector<std::string> session::deal(std::size_t tasks, process_group::task_fn
 
 void session::expect_one_process(std::string_view what) const {
   if (state_->ranks.size() > 1)
-    throw usage_error(fmt::format("{} does not run over MPI ranks: found {}, expected one process",
-                                  what, state_->ranks.size()));
+    throw usage_error(
+        fmt::format("{} does not run over MPI ranks: found {} ranks, expected one process", what,
+                    state_->ranks.size()));
 }
 
 std::string session::destination(std::string const& path) const {
@@ -256,14 +257,14 @@ void session::choose_device(runs_on engine, double thread_seconds, double gpu_se
   if (either && !has_gpu()) return;
   ctx();
   std::vector<int>& devices = state_->ctx->devices;
-  if (!devices.empty()) return;  // CUDA has been started for work before
+  if (!devices.empty()) return;  // earlier work has started CUDA
   if (either && !worth_gpus(thread_seconds, state_->ctx->thread_count(), gpu_seconds))
-    return say("--device auto took cpu: CUDA would take longer to start than this saves");
+    return say("--device auto selected the CPU: starting CUDA would take longer than it saves");
   device_list const list = list_devices();
   for (device const& d : list.devices) devices.push_back(d.ordinal);
   devices = of_this_rank(devices);
   if (!list.devices.empty())
-    say(fmt::format("--device auto took {} ({})", name_of_devices(devices),
+    say(fmt::format("--device auto selected {} ({})", name_of_devices(devices),
                     list.devices.front().name));
 }
 
@@ -288,17 +289,18 @@ void session::inputs(std::vector<named_input> const& all) const {
     for (auto other = all.begin(); other != one; ++other)
       if (same_stream(other->path, one->path)) {
         std::string const what = one->path == "-" ? "standard input" : one->path;
-        throw usage_error(one->option == other->option
-                              ? fmt::format("{} is {} twice, expected it once", one->option, what)
-                              : fmt::format("{} and {} cannot both be {}, expected a file",
-                                            other->option, one->option, what));
+        throw usage_error(
+            one->option == other->option
+                ? fmt::format("{}: found {} twice, expected it once", one->option, what)
+                : fmt::format("{} and {} cannot both be {}, expected a file for one of them",
+                              other->option, one->option, what));
       }
 }
 
 namespace {
 
-/// Throws `output_error` where a file cannot be made in this place. A device or a pipe is not
-/// opened: who reads a pipe would take that for its end.
+/// Throws `output_error` if a file cannot be created at the path. Does not open devices and pipes:
+/// closing would signal their end to the reader.
 void expect_writable(std::string const& path) {
   std::error_code absent;
   auto const type = std::filesystem::status(path, absent).type();
@@ -347,8 +349,7 @@ folder_lock session::hold(std::string const& folder) const {
 
 void session::expect_file_beside_json(std::string const& out, std::string_view what) const {
   if (run.json && out == "-")
-    throw usage_error(
-        fmt::format("--json without --out FILE, expected a file: {} are no JSON", what));
+    throw usage_error(fmt::format("--json needs --out FILE, because {} are not JSON", what));
 }
 
 bool session::prints_json() const {
@@ -370,8 +371,8 @@ void session::say_at_start(std::string message) {
 void session::expect_device_for(std::string_view engine, runs_on where,
                                 std::string_view when) const {
   if (run.device.starts_with("cuda") && !includes(where, runs_on::gpus))
-    throw device_error(fmt::format("--device {}: engine {} runs on {}{}{}", run.device, engine,
-                                   name_of(where), when.empty() ? "" : " ", when));
+    throw device_error(fmt::format("--device {}: engine {} runs on {} alone{}{}", run.device,
+                                   engine, name_of(where), when.empty() ? "" : " ", when));
 }
 
 void session::exit_with(int code) {

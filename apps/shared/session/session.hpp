@@ -17,7 +17,7 @@
 
 namespace rulerank::inline v0::apps {
 
-/// The options every verb has.
+/// The options of every verb.
 struct run_options {
   std::string device = "auto";
   int threads = 0;
@@ -27,12 +27,12 @@ struct run_options {
   std::string manifest;
 };
 
-/// One run of the program: its common options, its context, its inputs and outputs, its manifest,
-/// its messages. The library prints nothing; the program does. What a thread of the work may call
-/// is `request_stop`, `warn` and `say`; the rest is for the thread that runs the verb.
+/// One run of the program: its common options, context, inputs and outputs, manifest and messages.
+/// The library prints nothing; the program does. Worker threads may call `request_stop`, `warn` and
+/// `say`; all else is for the thread that runs the verb.
 class session {
  public:
-  /// `ranks` outlives the session.
+  /// Keeps a reference to `ranks`.
   session(std::vector<std::string> command, mpi::communicator const& ranks);
   ~session();
   session(session const&) = delete;
@@ -40,87 +40,89 @@ class session {
 
   run_options run;
 
-  /// Threads, devices, seed, stop token, progress and MPI ranks as the options say; made on the
-  /// first call. Ranks of one machine share its GPUs. With --device auto it has no devices before
-  /// `choose_device`. Throws `usage_error` for a malformed --device, `device_error` for one that is
-  /// not there.
+  /// Threads, devices, seed, stop token, progress and MPI ranks according to the options; created
+  /// on the first call. Ranks on one machine share its GPUs. With --device auto it has no devices
+  /// before `choose_device`. Throws `usage_error` for a malformed --device, `device_error` for a
+  /// missing device.
   context const& ctx();
-  /// With --device auto, gives the context the GPUs there are, or none: by where the engine asked
-  /// for runs, and where it runs on both by the seconds that the work takes one CPU thread and
-  /// a GPU (`worth_gpus` in core/device_rule.hpp); over several MPI ranks the CPU. Says which,
-  /// where there is a GPU. Before the work itself, by the thread that runs the verb.
+  /// With --device auto, gives the context all GPUs or none. The engine decides if it runs on only
+  /// one kind of device; otherwise the work's seconds on one CPU thread and on a GPU (`worth_gpus`
+  /// in core/device_rule.hpp); over several MPI ranks, the CPU. Reports the choice if there is a
+  /// GPU. Call it before the work, from the thread that runs the verb.
   void choose_device(runs_on engine, double thread_seconds, double gpu_seconds = 0);
-  /// Throws `device_error` when --device names GPUs and the engine does not run there. `when`: the
-  /// case in which `where` holds, for the message.
+  /// Throws `device_error` if --device names GPUs and the engine does not run there. `when`: the
+  /// case to which `where` applies, for the message.
   void expect_device_for(std::string_view engine, runs_on where, std::string_view when = {}) const;
-  /// Requests that the work stops; safe from any thread.
+  /// Requests that the work stop; thread-safe.
   void request_stop();
 
-  /// Names an input (for the manifest's checksum; "" is left out) and gives it back.
+  /// Registers an input (for the manifest's checksum; ignores "") and returns it.
   std::string const& input(std::string const& path);
-  /// The same of an index that will be opened, which is compared with its checksums then: ranks
-  /// compare its header, not all of it.
+  /// As above, for an index, whose checksums are verified when it is opened: ranks compare its
+  /// header, not all of it.
   std::string const& index(std::string const& path);
-  /// An input that an option names.
+  /// An input with its option.
   struct named_input {
     std::string option;
     std::string path;  ///< empty: not given
   };
-  /// The inputs of the verb that may be streams, before any is read. Throws `usage_error` naming
-  /// both where two of them are standard input or the same pipe: the first would leave nothing.
+  /// Call it with all inputs of the verb that may be streams, before any is read. Throws
+  /// `usage_error` naming both if two are standard input or the same pipe: the first would leave
+  /// nothing to read.
   void inputs(std::vector<named_input> const& all) const;
-  /// An output that an option, or what it stands for, names.
+  /// An output with its option or description.
   using named_output = named_path;
-  /// The outputs of the verb, before any is written. Throws `usage_error` naming both when two of
-  /// them, or one and --manifest, would be the same file or both standard output, and where one
-  /// would take the place of an input, named before or later. Throws `output_error` where a file
-  /// that an option names cannot be made, unless it lies in the folder `made`, which the verb
-  /// makes.
+  /// Call it with all outputs of the verb, before any is written. Throws `usage_error` naming both
+  /// if two outputs, or one and --manifest, are the same file or both standard output, and if one
+  /// would replace an input, registered before or later. Throws `output_error` if a file cannot be
+  /// created, unless it is in the folder `made`, which the verb creates.
   void outputs(std::vector<named_output> const& all, std::string const& made = {});
-  /// The same for files of one folder, which differ from each other.
+  /// As above, for distinct files of one folder.
   void outputs_in_folder(std::vector<named_output> const& all);
-  /// Makes the folder that the verb writes its results to and keeps other runs out of it. Throws
-  /// `output_error` where another one writes there.
+  /// Creates the folder of the verb's results and locks it. Throws `output_error` if another run
+  /// holds the lock.
   folder_lock hold(std::string const& folder) const;
-  /// The ranks over which the verb, or what it calls by its context, shares out work. All call it
-  /// together before that; inputs that were named since the last call are compared first, and
-  /// `usage_error` names one that is another on a rank.
+  /// The ranks over which the verb, or a library function with its context, splits work. All ranks
+  /// must call it together beforehand. First compares inputs registered since the last call;
+  /// `usage_error` names an input that differs on a rank.
   mpi::communicator const& ranks();
-  /// Deals tasks to the ranks (process_group::deal), all of which call it together. What the
-  /// manifest has still to read of inputs, for their SHA-256, is dealt with them. All ranks have
-  /// the same tasks: what differs among them, such as their threads, is the first one's
+  /// Deals tasks to the ranks (process_group::deal); all ranks must call it together with the same
+  /// tasks. Also deals the SHA-256 computations of inputs that the manifest still needs. Values
+  /// that differ between ranks, such as the number of threads, must be the first one's
   /// (`value_from_first`).
   std::vector<std::string> deal(std::size_t tasks, process_group::task_fn const& task,
                                 process_group::keep_fn const& keep);
-  /// Throws `usage_error` where there are several MPI ranks. `what`: does not run over ranks.
+  /// Throws `usage_error` if there are several MPI ranks. `what`: the subject that does not run
+  /// over ranks.
   void expect_one_process(std::string_view what) const;
-  /// Where an output goes: to its path from the first rank, to /dev/null from the others.
+  /// The path of an output: `path` on the first rank, /dev/null on the others.
   std::string destination(std::string const& path) const;
-  /// Waits until every rank has done its work: before outputs are put in their places. Throws
-  /// as `expect_unchanged_inputs` does.
+  /// Waits until every rank has finished its work, before outputs are committed. Throws as
+  /// `expect_unchanged_inputs` does.
   void meet() const;
-  /// Throws `error` naming an input that was written to, cut short or replaced since it was named.
+  /// Throws `error` naming an input that was modified, truncated or replaced since it was
+  /// registered.
   void expect_unchanged_inputs() const;
 
-  /// Throws `usage_error` where --json is given and results of another form (`what`) go to standard
+  /// Throws `usage_error` if --json is given and results in another form (`what`) go to standard
   /// output.
   void expect_file_beside_json(std::string const& out, std::string_view what) const;
-  /// Whether --json has standard output to itself: none of the outputs goes there.
+  /// Whether --json has standard output to itself: no output goes there.
   bool prints_json() const;
 
-  /// `rulerank: warning: ...` on standard error, unless --quiet.
+  /// Writes `rulerank: warning: ...` to standard error, unless --quiet.
   void warn(std::string const& message);
-  /// `rulerank: ...` on standard error, unless --quiet.
+  /// Writes `rulerank: ...` to standard error, unless --quiet.
   void say(std::string const& message);
-  /// A message for when the options are known.
+  /// A message to print once the options are known.
   void say_at_start(std::string message);
-  /// The exit code where nothing was thrown; default: 0.
+  /// Sets the exit code for a run without an exception; default: 0.
   void exit_with(int code);
   int exit_code() const;
-  /// A field of the manifest, such as the engine that ran.
+  /// Adds a field to the manifest, such as the engine used.
   void note(std::string const& key, nlohmann::ordered_json value);
 
-  /// Times a stage until it is destroyed.
+  /// Times a stage until destruction.
   class stage_timer {
    public:
     stage_timer(session& owner, std::string name);
@@ -135,18 +137,18 @@ class session {
     double cpu_begin_;
   };
   stage_timer stage(std::string name) { return {*this, std::move(name)}; }
-  /// A stage that was timed elsewhere.
+  /// Adds a stage timed elsewhere.
   void took(std::string const& stage, double seconds);
   /// Seconds of each stage so far, in order.
   nlohmann::json timings() const;
 
-  /// What was run, on what, for how long: the fields of --manifest so far.
+  /// The current fields of --manifest: the command, its inputs and its duration.
   nlohmann::ordered_json manifest();
 
-  /// add_verb calls these around a verb's body: the first opens the file of --manifest, so that
-  /// one which cannot be written fails at once, the second writes it. Of several MPI ranks the
-  /// first alone has a manifest and messages; `start` throws `usage_error` where version or command
-  /// line differ among them.
+  /// add_verb calls these before and after a verb's body. `start` opens the file of --manifest, so
+  /// that an unwritable one fails at once; `finish` writes it. Over several MPI ranks only the
+  /// first one has a manifest and messages; `start` throws `usage_error` if version or command line
+  /// differ between them.
   void start();
   void finish();
 

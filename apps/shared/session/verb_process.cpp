@@ -34,7 +34,8 @@ std::string shell_line(std::vector<std::string> const& words) {
 
 namespace {
 
-/// The new process ends with this one, and has no signal blocked: here a thread waits for them.
+/// The new process ends with this one, and has no blocked signals: in this process a thread awaits
+/// them.
 pid_t start_verb(std::vector<std::string> words, bool output_to_error) {
   std::string name = "rulerank";
   std::vector<char*> arguments{name.data()};
@@ -44,10 +45,10 @@ pid_t start_verb(std::vector<std::string> words, bool output_to_error) {
   sigemptyset(&none);
   pid_t const child = ::fork();
   if (child < 0)
-    throw std::runtime_error(fmt::format("{} cannot be started ({})", shell_line(words),
+    throw std::runtime_error(fmt::format("cannot start {} ({})", shell_line(words),
                                          std::generic_category().message(errno)));
   if (child > 0) return child;
-  // Between fork and exec a process with threads may make system calls alone.
+  // After fork, a multi-threaded process may only make async-signal-safe calls before exec.
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   if (output_to_error) ::dup2(STDERR_FILENO, STDOUT_FILENO);

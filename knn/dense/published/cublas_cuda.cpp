@@ -15,13 +15,13 @@ constexpr char file_name[] = RULERANK_FILE_OF(CUBLAS_VER_MAJOR);
 #undef RULERANK_TEXT_OF
 
 void* open_library() {
-  // Never unloaded: its threads and handles of devices may outlive the last engine.
+  // Never unloaded, because its threads and device handles may outlive the last engine.
   constexpr int how = RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE;
   if (void* const found = dlopen(file_name, how)) return found;
   std::string const why = dlerror();
   for (char const* const folder : {"/usr/local/cuda/lib64/", "/usr/local/cuda/lib/"})
     if (void* const found = dlopen((std::string(folder) + file_name).c_str(), how)) return found;
-  throw device_error("cuBLAS cannot be loaded, which engine gs needs: " + why);
+  throw device_error("engine gs needs cuBLAS, which cannot be loaded: " + why);
 }
 
 template <class Function>

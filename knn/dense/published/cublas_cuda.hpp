@@ -4,17 +4,17 @@
 
 #include <cublas_v2.h>
 
-// cuBLAS, loaded when an engine needs it: programs start without its half a gigabyte, and on
-// machines that lack it.
+// cuBLAS, loaded on demand, so that programs start without its half a gigabyte, and on machines
+// that lack it.
 namespace rulerank::inline v0::knn {
 
 /// Functions of cuBLAS. Several threads may use them at once.
 class cublas_library {
  public:
-  /// Throws `device_error` that names the file where it cannot be loaded.
+  /// Throws `device_error` that names the file if it cannot be loaded.
   cublas_library();
 
-  /// Throws `device_error` where a call failed. `what`: the call.
+  /// Throws `device_error` if a call failed. `what`: the call.
   void check(cublasStatus_t status, char const* what) const;
 
   decltype(&cublasCreate) create = nullptr;
@@ -24,7 +24,7 @@ class cublas_library {
   decltype(&cublasGetStatusString) status_string = nullptr;
 };
 
-/// A handle of the current device. Neither copied nor moved; the library outlives it.
+/// A handle of the current device. Neither copied nor moved; the library must outlive it.
 class cublas_handle {
  public:
   explicit cublas_handle(cublas_library const& library);

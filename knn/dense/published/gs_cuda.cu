@@ -9,29 +9,29 @@
 #include <limits>
 #include <optional>
 
-// GS_KNN (Liu, Zheng and Liu 2019): a matrix of all distances by cuBLAS, x^2 + y^2 - 2 x y, of
-// which the k nearest are selected by k searches for the minimum or by a bitonic sort, whichever a
-// trial with one query finds faster, and votes that are counted by atomic additions.
+// GS_KNN (Liu, Zheng and Liu 2019): cuBLAS computes a matrix of all distances, x^2 + y^2 - 2 x y.
+// The k nearest are selected by k searches for the minimum or by a bitonic sort, whichever is
+// faster in a trial with one query. Votes are counted by atomic additions.
 //
-// The matrix lies by queries, so that a block reads neighbouring distances (the paper's, with the
-// operands the other way round, lies by rows of the data); the squares of the norms are those of
-// the index. What does not fit the device at once is done for some queries after the others.
+// The matrix is stored by query, so that a block reads neighbouring distances (in the paper, with
+// swapped operands, by row of the data). The squared norms are those of the index. If the matrix
+// does not fit the device, queries are processed in batches.
 namespace rulerank::inline v0::knn {
 
 namespace {
 
-/// Keys of a block that searches for minima, as published, and threads: one for two keys.
+/// Keys per block in a search for minima, as published, and threads: one for two keys.
 constexpr std::uint32_t minima_keys = 1024;
 constexpr std::uint32_t minima_threads = minima_keys / 2;
 static_assert(2 * most_minima <= minima_keys);
-/// Keys that a block sorts in shared memory.
+/// Keys that a block can sort in shared memory.
 constexpr std::uint32_t most_sorted_keys = 1U << 13;
 constexpr std::uint32_t most_threads = 1024;
-/// Queries of a launch: a dimension of the grid.
+/// Queries per launch, a dimension of the grid.
 constexpr std::size_t most_queries = 65'535;
 constexpr std::size_t most_distances = std::size_t{1} << 30;
 
-/// What cuBLAS left of queries and rows, and what makes keys of it.
+/// cuBLAS's products of queries and rows, and the data to compute keys from them.
 struct distances_ref {
   float const* values;  ///< [queries][count]
   float const* query_norms;
@@ -41,7 +41,7 @@ struct distances_ref {
 
   __device__ near_key key(std::size_t query, std::uint32_t row) const {
     float value = values[query * count + row];
-    if (metric == similarity::l2) value = fmaxf(value, 0);  // where the products cancel
+    if (metric == similarity::l2) value = fmaxf(value, 0);  // after cancellation
     if (metric == similarity::cosine) {
       float const norms = query_norms[query] * row_norms[row];
       value = norms == 0 ? 0.0F : value / norms;
@@ -53,7 +53,7 @@ struct distances_ref {
   }
 };
 
-/// Keys that are left of each query.
+/// The remaining keys of each query.
 struct keys_ref {
   near_key const* keys;  ///< [queries][count]
   std::uint32_t count;
@@ -62,7 +62,7 @@ struct keys_ref {
   }
 };
 
-/// Section 3.1: x^2 + y^2, to which cuBLAS adds the product.
+/// Section 3.1: computes x^2 + y^2, to which cuBLAS adds the product.
 __global__ void add_squares(vectors_ref const queries, vectors_ref const rows, float* distances) {
   std::uint32_t const row = blockIdx.x * blockDim.x + threadIdx.x;
   if (row >= rows.count) return;
@@ -70,8 +70,8 @@ __global__ void add_squares(vectors_ref const queries, vectors_ref const rows, f
       queries.squares[blockIdx.y] + rows.squares[row];
 }
 
-/// Section 3.2: a block leaves the k smallest of its keys, ascending, by k searches, in each of
-/// which the smaller one of two keys goes on until one is left. left [queries][blocks][k].
+/// Section 3.2: each block selects its k smallest keys, ascending, by k searches. Each search
+/// compares keys pairwise and keeps the smaller one until one is left. left: [queries][blocks][k].
 template <class Keys>
 __global__ __launch_bounds__(minima_threads) void leave_minima(Keys const from, std::uint32_t k,
                                                                near_key* left) {
@@ -94,7 +94,7 @@ __global__ __launch_bounds__(minima_threads) void leave_minima(Keys const from, 
       length = compare(length, blockDim.x);
       __syncthreads();
     }
-    // The last rounds are one warp's, which need not wait for the block.
+    // The last rounds need only one warp, without barriers for the block.
     while (length > 1 && threadIdx.x < warp_size) {
       length = compare(length, warp_size);
       __syncwarp();
@@ -106,8 +106,8 @@ __global__ __launch_bounds__(minima_threads) void leave_minima(Keys const from, 
     to[i] = i < searches ? keys[i] : no_near_key;
 }
 
-/// The steps of a bitonic sort from `apart` on, of runs of `width`, in a block's keys, which begin
-/// at `first` of all. Ends with a barrier.
+/// The steps of a bitonic sort from distance `apart` on, in runs of `width`, for a block's keys,
+/// which begin at `first` of all keys. Ends with a barrier.
 __device__ void merge_in_block(near_key* keys, std::uint32_t size, std::uint32_t first,
                                std::uint32_t width, std::uint32_t apart) {
   for (; apart > 0; apart /= 2) {
@@ -119,8 +119,8 @@ __device__ void merge_in_block(near_key* keys, std::uint32_t size, std::uint32_t
   }
 }
 
-/// Section 3.3: a query's keys in tiles, each sorted by a block in shared memory, every other one
-/// descending. `padded`: the rows and behind them the largest keys, a power of two.
+/// Section 3.3: sorts a query's keys in tiles, each by a block in shared memory, every second one
+/// descending. `padded`: the number of rows, padded with the largest key to a power of two.
 __global__ __launch_bounds__(most_threads) void sort_tiles(distances_ref const from,
                                                            std::uint32_t padded, std::uint32_t tile,
                                                            near_key* keys) {
@@ -135,7 +135,7 @@ __global__ __launch_bounds__(most_threads) void sort_tiles(distances_ref const f
   for (std::uint32_t i = threadIdx.x; i < tile; i += blockDim.x) mine[i] = own[i];
 }
 
-/// One step of runs of `width` beyond a tile.
+/// One step in runs of `width` beyond a tile.
 __global__ void order_far(std::uint32_t padded, std::uint32_t width, std::uint32_t apart,
                           near_key* keys) {
   std::uint32_t const e = blockIdx.x * blockDim.x + threadIdx.x;
@@ -145,7 +145,7 @@ __global__ void order_far(std::uint32_t padded, std::uint32_t width, std::uint32
   order_keys(mine[i], mine[i + apart], (i & width) == 0);
 }
 
-/// The last steps of runs of `width`, within tiles.
+/// The last steps in runs of `width`, within tiles.
 __global__ __launch_bounds__(most_threads) void merge_tiles(std::uint32_t padded,
                                                             std::uint32_t tile, std::uint32_t width,
                                                             near_key* keys) {
@@ -158,12 +158,12 @@ __global__ __launch_bounds__(most_threads) void merge_tiles(std::uint32_t padded
   for (std::uint32_t i = threadIdx.x; i < tile; i += blockDim.x) mine[i] = own[i];
 }
 
-/// Section 3.4, a query a block. Of classes with equally many votes that of the nearer neighbour.
+/// Section 3.4, one query per block. Ties go to the class of the nearer neighbour.
 __global__ void count_votes(std::uint32_t const* found, std::uint32_t k,
                             std::uint32_t const* class_of, std::uint32_t classes,
                             std::uint32_t* winners) {
   extern __shared__ std::uint32_t votes[];  // [classes]
-  __shared__ unsigned long long best;       // votes, then the nearer neighbour
+  __shared__ unsigned long long best;       // votes, then proximity of the nearest neighbour
   for (std::uint32_t c = threadIdx.x; c < classes; c += blockDim.x) votes[c] = 0;
   if (threadIdx.x == 0) best = 0;
   __syncthreads();
@@ -187,7 +187,7 @@ dim3 grid_of(std::size_t items, std::size_t a_block, std::size_t queries) {
           1};
 }
 
-/// The memory of a call on the current device beside that of all published engines.
+/// The memory of a call on the current device in addition to that of all published engines.
 struct gs_memory {
   explicit gs_memory(cublas_library const& library) : handle(library) {
     allow_all_shared_memory(sort_tiles);
@@ -199,7 +199,7 @@ struct gs_memory {
   cublas_handle handle;
   device_buffer<float> distances;   // [queries][rows]
   device_buffer<near_key> sorted;   // [queries][padded]
-  device_buffer<near_key> left[2];  // what searches for minima leave, one from the other
+  device_buffer<near_key> left[2];  // results of searches for minima, alternately
 };
 
 class gs final : public published_engine {
@@ -212,7 +212,7 @@ class gs final : public published_engine {
   void search_on_device(context const& ctx, task const& of, published_memory& memory,
                         dense_search_work& work) const override {
     if (of.rows.count > static_cast<std::uint32_t>(std::numeric_limits<int>::max()))
-      throw device_error("engine gs: more than 2^31 - 1 rows, which cuBLAS does not count");
+      throw device_error("engine gs: found more than 2^31 - 1 rows, which cuBLAS cannot count");
     if (how_ == gs_selection::minima)
       expect_at_most(of.k, most_minima, "by searches for the minimum");
     auto own = memory_.take(of.device, library_);
@@ -242,7 +242,7 @@ class gs final : public published_engine {
 
   static std::size_t lists(std::size_t keys) { return (keys + minima_keys - 1) / minima_keys; }
 
-  /// As many as there is memory for. Throws `device_error` where it does not hold one query.
+  /// Returns as many queries as memory allows. Throws `device_error` if one query does not fit.
   std::size_t queries_at_once(task const& of, gs_memory const& own) const {
     std::size_t const rows = of.rows.count;
     std::size_t a_query = rows * sizeof(float);
@@ -255,7 +255,7 @@ class gs final : public published_engine {
     std::size_t const budget = (memory_budget() + own.bytes()) / 2;
     if (budget < a_query)
       throw device_error("engine gs: a query needs " + std::to_string(a_query) +
-                         " bytes of device memory, there are " + std::to_string(budget));
+                         " bytes of device memory, and the device has " + std::to_string(budget));
     return std::min(wanted, budget / a_query);
   }
 
@@ -286,8 +286,8 @@ class gs final : public published_engine {
     return uniform_below(draw, queries);
   }
 
-  /// Algorithm 2, lines 5 and 6. Each runs once before it is timed, since the first launch of a
-  /// kernel also loads it.
+  /// Algorithm 2, lines 5 and 6. Runs each once before timing it, because the first launch of a
+  /// kernel includes loading it.
   gs_selection try_with(context const& ctx, distances_ref const& one, std::size_t k, gs_memory& own,
                         published_memory& memory) const {
     auto const seconds = [&](gs_selection how) {
@@ -303,7 +303,7 @@ class gs final : public published_engine {
                                                                           : gs_selection::sorting;
   }
 
-  /// nearest [queries][k].
+  /// nearest: [queries][k].
   static void select(gs_selection how, distances_ref const& from, std::size_t queries,
                      std::size_t k, gs_memory& own, published_memory& memory) {
     if (how == gs_selection::minima)
@@ -312,7 +312,7 @@ class gs final : public published_engine {
       select_by_sorting(from, queries, k, own, memory);
   }
 
-  /// Where a query has more keys than a block, what blocks leave is searched alike.
+  /// If a query has more keys than a block, the selected keys are searched again in the same way.
   static void select_by_minima(distances_ref const& from, std::size_t queries, std::size_t k,
                                gs_memory& own, published_memory& memory) {
     std::size_t blocks = lists(from.count);
@@ -379,7 +379,8 @@ std::unique_ptr<dense_search_engine> make_gs(context const& ctx, dense_rows cons
 
 std::vector<std::uint32_t> gs_vote(context const& ctx, neighbours const& found,
                                    std::span<std::uint32_t const> class_of) {
-  if (ctx.devices.empty()) throw device_error("engine gs votes on GPUs, and there is none");
+  if (ctx.devices.empty())
+    throw device_error("engine gs votes on GPUs, and no CUDA device was found");
   if (found.queries == 0 || found.k == 0)
     return std::vector<std::uint32_t>(found.queries, no_class);
   std::uint32_t classes = 1;
@@ -390,7 +391,7 @@ std::vector<std::uint32_t> gs_vote(context const& ctx, neighbours const& found,
   if (std::size_t const most = allow_all_shared_memory(count_votes); shared > most)
     throw usage_error("found " + counted(classes, "class", "classes") + ", expected at most " +
                       std::to_string(most / sizeof(std::uint32_t)) +
-                      " for the votes of engine gs, which shared memory holds");
+                      " for the votes of engine gs, because shared memory holds no more");
   stream const on;
   auto const ids = copy_to_device(found.id);
   auto const of_rows = copy_to_device(class_of.data(), class_of.size());

@@ -1,8 +1,7 @@
-// `mpi-knn` (docs/modules/knn-dense.md): the search on clusters of Cordeiro 2023, section 3.2, in
-// one of its processes. A row a query has the k smallest distances so far and knows the largest of
-// them; a nearer row of the collection takes its place. Which process has which queries is up to
-// the caller: rows of the queries follow each other, and each process compares its own with all
-// rows.
+// `mpi-knn` (docs/reference/modules/knn-dense.md): the cluster search of Cordeiro 2023,
+// section 3.2, in one of its processes. Each query keeps the k smallest distances so far, and the
+// largest of them; a nearer row of the collection replaces it. The caller assigns consecutive
+// queries to processes; each process compares its queries with all rows.
 #include "core/error.hpp"
 #include "knn/dense/definition.hpp"
 #include "knn/dense/engine.hpp"
@@ -18,17 +17,17 @@ namespace rulerank::inline v0::knn {
 
 namespace {
 
-/// Rows that all queries meet before the next ones come from memory.
+/// Rows that are compared with all queries before the next ones are read from memory.
 constexpr std::size_t mpi_block_bytes = 128 << 10;
 constexpr double least_norm = 1e-15;
 constexpr double most_norm = 1e15;
 
-/// The k smallest so far, in no order, and where the largest of them stands.
+/// The k smallest so far, unordered, and the position of the largest.
 class query_row {
  public:
   explicit query_row(std::size_t k) : k_(k) { kept_.reserve(k); }
 
-  /// Rows come by rising number: of equally near ones the first stays.
+  /// Rows come in ascending order, so of equally near rows the first is kept.
   void meet(double key, std::uint32_t row) {
     if (kept_.size() < k_) {
       kept_.push_back({key, row});
@@ -79,9 +78,9 @@ class mpi_knn final : public dense_search_engine {
   void search(context const& ctx, dense_request const& request,
               std::span<std::vector<dense_candidate>> found, dense_search_work&) const override {
     if (request.k == 0)
-      throw usage_error("engine mpi-knn finds k neighbours, found a radius; use engine flat");
+      throw usage_error("engine mpi-knn finds k neighbours alone, found a radius; use engine flat");
     if (!request.filter.rows.empty() || !request.filter.of_query.empty())
-      throw usage_error("engine mpi-knn searches all rows, found a filter; use engine flat");
+      throw usage_error("engine mpi-knn searches all rows alone, found a filter; use engine flat");
     std::size_t const dimensions = rows_.dimensions();
     std::vector<query_row> nearest(request.count, query_row(request.k));
     std::vector<double> norms;
@@ -118,10 +117,10 @@ class mpi_knn final : public dense_search_engine {
   double norm_of(float const* values, std::string_view what, std::size_t row) const {
     double const norm = defined_norm(values, rows_.dimensions());
     if (norm != 0 && !(norm >= least_norm && norm <= most_norm))
-      throw usage_error(fmt::format(
-          "{}, row {}: expected a norm of 0 or within 1e-15 to 1e15, as single precision needs; "
-          "engine flat takes others",
-          what, row));
+      throw usage_error(
+          fmt::format("{}, row {}: expected a norm of 0 or from 1e-15 to 1e15, because this engine "
+                      "computes in single precision; use engine flat",
+                      what, row));
     return norm;
   }
 

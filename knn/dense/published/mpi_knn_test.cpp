@@ -12,8 +12,8 @@
 
 #include <gtest/gtest.h>
 
-// `mpi-knn` against the definition: to the bit where floats round nothing, else within the bounds
-// that docs/modules/knn-dense.md states.
+// Compares `mpi-knn` with the definition: bit for bit if floats round nothing, otherwise within the
+// bounds in docs/reference/modules/knn-dense.md.
 namespace rulerank::inline v0::knn::mpi_knn_test {
 namespace {
 
@@ -61,7 +61,7 @@ TEST(mpi_knn, FindsWhatTheDefinitionSays) {
               } else if (metric == similarity::l2) {
                 EXPECT_NEAR(value * value, expected.value, 1.001 * g * expected.value + 1e-30);
               } else {
-                // |x| |y| is below 17 n for values that are drawn around 3.
+                // |x| |y| is below 17 n for random values around 3.
                 EXPECT_NEAR(value, expected.value,
                             1.001 * g * (metric == similarity::cosine ? 1 : 64 * n));
               }

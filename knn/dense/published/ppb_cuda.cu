@@ -1,7 +1,7 @@
 #include "knn/dense/published/published_cuda.cuh"
 
-// PPB, "um ponto por bloco" (Cordeiro, Meyer and Zola 2023): one launch with a block a query, which
-// compares all rows, so that nothing is merged.
+// PPB, "um ponto por bloco" (Cordeiro, Meyer and Zola 2023): one launch with one query per block.
+// Each block compares all rows, so no results need merging.
 namespace rulerank::inline v0::knn {
 
 namespace {

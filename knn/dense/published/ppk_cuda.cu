@@ -2,15 +2,15 @@
 #include "knn/dense/published/published_cuda.cuh"
 #include "knn/merge_lists.hpp"
 
-// PPK, "um ponto por kernel" (Cordeiro, Meyer and Zola 2023): a launch a query, its blocks as many
-// as fill the device and share the rows. The paper leaves open how the blocks' lists are merged
-// (its times are those of the kernels); here the blocks sort them and the heap of all searches
-// merges them on the CPU, in memory that is taken once.
+// PPK, "um ponto por kernel" (Cordeiro, Meyer and Zola 2023): one launch per query, with as many
+// blocks as fill the device, which divide the rows. The paper does not say how the blocks' lists
+// are merged (its times are those of the kernels). Here the blocks sort them, and the heap of all
+// searches merges them on the CPU, in memory that is allocated once.
 namespace rulerank::inline v0::knn {
 
 namespace {
 
-/// Lists of as many queries are brought to the host at once.
+/// Lists of several queries are copied to the host together.
 constexpr std::size_t lists_bytes = std::size_t{64} << 20;
 
 class ppk final : public published_engine {

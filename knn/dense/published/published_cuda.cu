@@ -11,19 +11,18 @@
 #include <cmath>
 #include <mutex>
 
-// KNNKernel computes a distance a warp, whose lanes read neighbouring values, and keeps the k
-// nearest of a block in shared memory with the farthest of them tracked. Where the published text
-// would find something else, it is followed in what it means:
+// KNNKernel computes one distance per warp, whose lanes read neighbouring values, and keeps the k
+// nearest of a block in shared memory, with the farthest of them tracked. Where the published text
+// would give wrong results, its intent is implemented:
 //
-// - Lines 12 to 14 lose the last |P| mod np rows; here shares differ by a row at most. Line 9 lets
-//   all warps compute the same rows; here each begins at its own, as line 13 does.
-// - Lines 18 to 21 have every warp fill every entry of the list; here warps take turns, and where a
-//   share has fewer than k rows the entries left are behind all rows.
-// - Lines 26 to 29 say nothing of several warps that come with a nearer row at once, each of which
-//   would put it in the place of the same farthest one; here one warp takes the rows one after the
-//   other, those that still belong into the list.
-// - Rows that are equally near are told apart by their numbers, so that the same ones are found in
-//   every run.
+// - Lines 12 to 14 lose the last |P| mod np rows; here shares differ by at most one row. Line 9
+//   lets all warps compute the same rows; here each begins at its own, as line 13 does.
+// - In lines 18 to 21, every warp fills every entry of the list; here warps take turns, and if a
+//   share has fewer than k rows, the remaining entries sort after all rows.
+// - Lines 26 to 29 do not handle several warps that find a nearer row at once, each of which would
+//   replace the same farthest row; here one warp inserts the rows one after the other, if they
+//   still belong in the list.
+// - Equally near rows are ordered by their numbers, so that every run has the same result.
 namespace rulerank::inline v0::knn {
 
 namespace {
@@ -35,7 +34,7 @@ constexpr std::size_t staged_bytes = std::size_t{64} << 20;
 constexpr std::size_t vectors_a_range = 256;
 constexpr std::size_t queries_a_range = 64;
 
-/// The sum over all dimensions, in every lane: warpDistance.
+/// Returns the sum over all dimensions in every lane: warpDistance.
 template <bool of_differences>
 __device__ float warp_sum(float const* query, float const* row, std::uint32_t stride,
                           std::uint32_t lane) {
@@ -61,12 +60,12 @@ __device__ float warp_sum(float const* query, float const* row, std::uint32_t st
   return sum;
 }
 
-/// What each block of KNNKernel does.
+/// The work of each block of KNNKernel.
 struct work_of_blocks {
-  std::uint32_t queries_a_block;  ///< nq; 0: all have the first query
+  std::uint32_t queries_a_block;  ///< nq; 0: all blocks have the first query
   std::uint32_t partitions;       ///< np; 1: every block has all rows
   std::uint32_t k;
-  std::uint32_t list;  ///< k and what a sort needs beside it
+  std::uint32_t list;  ///< k, and further space for a sort
   bool sorted;
 };
 
@@ -77,7 +76,7 @@ __global__ __launch_bounds__(most_threads,
                                                   similarity const metric,
                                                   work_of_blocks const work, near_key* found) {
   extern __shared__ near_key keys[];                   // [work.list]
-  __shared__ near_key came[most_threads / warp_size];  // a key a warp
+  __shared__ near_key came[most_threads / warp_size];  // one key per warp
   __shared__ near_key farthest;
   std::uint32_t const warp = threadIdx.x / warp_size;
   std::uint32_t const lane = threadIdx.x % warp_size;
@@ -113,7 +112,7 @@ __global__ __launch_bounds__(most_threads,
     for (std::size_t p = std::size_t{begin} + work.k + warp; p - warp < end; p += warps) {
       near_key const key = p < end ? key_of(p) : no_near_key;
       if (lane == 0) came[warp] = key;
-      // The barrier of line 25, and whether a warp has come with a nearer row.
+      // The barrier of line 25, combined with whether a warp has found a nearer row.
       if (__syncthreads_or(key < farthest ? 1 : 0) == 0) continue;
       if (warp == 0) {
         tracked_list list(keys, work.k, lane);
@@ -185,8 +184,8 @@ void device_vectors::assign(context const& ctx, std::size_t first, std::size_t c
   }
   if (wrong != count)
     throw usage_error(std::string(what) + ", row " + std::to_string(first + wrong) +
-                      ": expected a norm of 0 or within 1e-15 to 1e15, as single precision needs; "
-                      "engine flat takes others");
+                      ": expected a norm of 0 or from 1e-15 to 1e15, because this engine computes "
+                      "in single precision; use engine flat");
   if (count > 0)
     check_cuda(cudaMemcpyAsync(lengths_.data(), host_lengths_.data(), 2 * count * sizeof(float),
                                cudaMemcpyHostToDevice, on.get()));
@@ -255,16 +254,18 @@ void published_engine::search(context const& ctx, dense_request const& request,
                               std::span<std::vector<dense_candidate>> found,
                               dense_search_work& work) const {
   if (request.k == 0)
-    throw usage_error("engine " + name_ + " finds k neighbours, found a radius; use engine flat");
+    throw usage_error("engine " + name_ +
+                      " finds k neighbours alone, found a radius; use engine flat");
   if (!request.filter.rows.empty() || !request.filter.of_query.empty())
-    throw usage_error("engine " + name_ + " searches all rows, found a filter; use engine flat");
+    throw usage_error("engine " + name_ +
+                      " searches all rows alone, found a filter; use engine flat");
   std::size_t const dimensions = rows_.dimensions();
   std::mutex adding;
   for_each_device(devices_, [&](std::size_t i) {
     index_range const mine = even_range(request.count, devices_.size(), i);
     if (mine.size() == 0) return;
     auto memory = memory_.take(i);
-    memory->on.synchronize();  // a call before this one may have been stopped
+    memory->on.synchronize();  // an earlier call may have been interrupted
     auto const write = [&](std::size_t q, float* to) {
       std::copy_n(request.queries.data() + q * dimensions, dimensions, to);
     };

@@ -19,18 +19,18 @@
 #include <string_view>
 #include <vector>
 
-// What the published engines for GPUs (`ppk`, `ppb`, `sbq`, `gs`) share: vectors of floats on a
-// device, what they refuse, how queries are split over devices, and KNNKernel (Cordeiro 2023,
-// Algorithm 2).
+// Shared by the published engines for GPUs (`ppk`, `ppb`, `sbq`, `gs`): vectors of floats on a
+// device, the inputs that they reject, the division of queries among devices, and KNNKernel
+// (Cordeiro 2023, Algorithm 2).
 namespace rulerank::inline v0::knn {
 
 inline std::uint64_t nanoseconds(double seconds) {
   return static_cast<std::uint64_t>(seconds * 1e9);
 }
 
-/// What kernels see of vectors.
+/// The view of vectors for kernels.
 struct vectors_ref {
-  float const* values;   ///< [count][stride], zeros behind the dimensions
+  float const* values;   ///< [count][stride], padded with zeros
   float const* norms;    ///< [count]
   float const* squares;  ///< [count] squares of the norms
   std::uint32_t count;
@@ -46,12 +46,12 @@ struct vectors_ref {
 /// Writes the floats of a vector.
 using write_floats = std::function<void(std::size_t vector, float* to)>;
 
-/// Vectors on the current device, in memory that grows to what was assigned and stays.
+/// Vectors on the current device, in memory that grows and is reused.
 class device_vectors {
  public:
-  /// Queues the copy of the vectors from `first` on. Throws `usage_error` naming the first of them
-  /// whose norm is neither 0 nor within 1e-15..1e15: squares would leave the range of floats. The
-  /// stream is waited for before the next call.
+  /// Queues the copy of the vectors from `first` on. Throws `usage_error` naming the first vector
+  /// whose norm is neither 0 nor within 1e-15..1e15, because squares would exceed the range of
+  /// floats. The caller must synchronize the stream before the next call.
   void assign(context const& ctx, std::size_t first, std::size_t count, std::size_t dimensions,
               write_floats const& write, std::string_view what, stream const& on);
   vectors_ref ref() const;
@@ -65,8 +65,8 @@ class device_vectors {
   std::size_t stride_ = 4;
 };
 
-/// What orders a row, as `dense_candidate::value` does, from the sum of squared differences under
-/// l2, else of products.
+/// Returns the key that orders a row, as `dense_candidate::value`, from the sum of squared
+/// differences (l2) or of products.
 __device__ inline near_key dense_key(similarity metric, float sum, float query_norm, float row_norm,
                                      std::uint32_t row) {
   float value = sum;
@@ -82,7 +82,7 @@ __device__ inline near_key dense_key(similarity metric, float sum, float query_n
 inline constexpr std::uint32_t whole_warp = 0xFFFFFFFFU;
 inline constexpr std::uint32_t warp_size = 32;
 
-/// The largest key of a warp's lanes, in each of them.
+/// Returns the largest key among the lanes of a warp, in each lane.
 __device__ inline near_key largest_in_warp(near_key key) {
   auto const upper = static_cast<std::uint32_t>(key >> 32);
   auto const lower = static_cast<std::uint32_t>(key);
@@ -90,8 +90,8 @@ __device__ inline near_key largest_in_warp(near_key key) {
   return near_key{most} << 32 | __reduce_max_sync(whole_warp, upper == most ? lower : 0U);
 }
 
-/// The k smallest keys so far, in shared memory, with the largest of them tracked. One warp at a
-/// time has it: each lane has the largest of every 32nd entry in registers.
+/// The k smallest keys so far, in shared memory, and the largest of them. One warp at a time uses
+/// it: each lane holds the largest of every 32nd entry in registers.
 class tracked_list {
  public:
   __device__ tracked_list(near_key* keys, std::uint32_t k, std::uint32_t lane)
@@ -99,7 +99,7 @@ class tracked_list {
     look();
   }
   __device__ near_key largest() const { return largest_; }
-  /// The keys of the lanes that are smaller than the largest take its place, one after the other.
+  /// Replaces the largest key by the smaller keys of the lanes, one after the other.
   __device__ void enter(near_key key) {
     for (;;) {
       std::uint32_t const smaller = __ballot_sync(whole_warp, key < largest_);
@@ -136,8 +136,8 @@ class tracked_list {
   near_key largest_ = 0;
 };
 
-/// Sorts a power of two of keys in shared memory, ascending; all threads of the block call it, and
-/// it ends with a barrier.
+/// Sorts keys in shared memory, a power of two of them, ascending. All threads of the block call
+/// it; it ends with a barrier.
 __device__ inline void sort_in_block(near_key* keys, std::uint32_t size) {
   for (std::uint32_t width = 2; width <= size; width *= 2)
     for (std::uint32_t apart = width / 2; apart > 0; apart /= 2) {
@@ -149,27 +149,27 @@ __device__ inline void sort_in_block(near_key* keys, std::uint32_t size) {
     }
 }
 
-/// KNNKernel and how it is launched on the current device.
+/// KNNKernel and its launches on the current device.
 class knn_kernel {
  public:
   explicit knn_kernel(similarity metric);
 
-  /// The largest power of two whose keys a block's shared memory holds: the list lies there, and
-  /// is sorted there in the end.
+  /// The largest power of two of keys that fit in a block's shared memory, where the list is kept
+  /// and finally sorted.
   std::size_t most_neighbours() const { return most_neighbours_; }
-  /// As published, half the threads of a multiprocessor: two blocks of it fill one.
+  /// As published, half the threads of a multiprocessor: two blocks fill it.
   std::uint32_t threads() const { return threads_; }
   std::uint32_t multiprocessors() const { return multiprocessors_; }
-  /// As many blocks as run at once.
+  /// The number of blocks that run at once.
   std::uint32_t blocks_for(std::size_t k) const;
 
-  /// Each block finds the k nearest of all rows for `each` queries: `blocks` times `each` of them.
-  /// found [queries][k], each ascending.
+  /// Each block finds the k nearest of all rows for `each` queries; there are `blocks` times `each`
+  /// queries. found: [queries][k], ascending per query.
   void search_queries(vectors_ref const& queries, vectors_ref const& rows, std::size_t k,
                       std::uint32_t blocks, std::size_t each, near_key* found,
                       stream const& on) const;
-  /// Blocks share the rows for one query. found [blocks][k]: the k nearest of a block's rows, with
-  /// `no_near_key` where it has fewer; ascending where `sorted`.
+  /// The blocks divide the rows for one query. found: [blocks][k], the k nearest of a block's rows,
+  /// filled with `no_near_key`; ascending if `sorted`.
   void share_rows(vectors_ref const& query, vectors_ref const& rows, std::size_t k,
                   std::uint32_t blocks, bool sorted, near_key* found, stream const& on) const;
 
@@ -180,21 +180,21 @@ class knn_kernel {
   std::size_t most_neighbours_ = 0;
 };
 
-/// The memory of a call on the current device. It is kept for the next one and grows.
+/// The memory of a call on the current device. It grows and is reused by the next call.
 struct published_memory {
   stream on;
   device_vectors queries;
-  device_buffer<near_key> lists;    ///< what blocks found
+  device_buffer<near_key> lists;    ///< results of blocks
   device_buffer<near_key> nearest;  ///< [queries][k]
   pinned_buffer<near_key> host;
   event begin, selecting, end;  ///< of the kernels
 };
 
-/// A published engine: it has all rows on each device, splits the queries over the devices, and
-/// refuses a radius and filters.
+/// A published engine: it keeps all rows on each device, divides the queries among devices, and
+/// rejects a radius and filters.
 class published_engine : public dense_search_engine {
  public:
-  /// Rows are copied again as a whole; the devices hold both copies for a moment.
+  /// Copies all rows again; for a moment, the devices hold both copies.
   void added(context const& ctx, std::size_t first) override;
   void search(context const& ctx, dense_request const& request,
               std::span<std::vector<dense_candidate>> found,
@@ -204,18 +204,18 @@ class published_engine : public dense_search_engine {
   published_engine(context const& ctx, dense_rows const& rows, similarity metric,
                    std::string_view name);
 
-  /// What a device searches for.
+  /// The work of one device.
   struct task {
-    std::size_t device;  ///< its number in the context
+    std::size_t device;  ///< index among the context's devices
     vectors_ref rows;
     vectors_ref queries;
     std::size_t k;
     std::span<std::vector<dense_candidate>> found;  ///< [queries]
   };
-  /// Runs with the device current. Waits for the stream in the end.
+  /// Runs with the device current. Synchronizes the stream at the end.
   virtual void search_on_device(context const& ctx, task const& of, published_memory& memory,
                                 dense_search_work& work) const = 0;
-  /// Throws `usage_error` where `most` is less than k.
+  /// Throws `usage_error` if k exceeds `most`.
   void expect_at_most(std::size_t k, std::size_t most, std::string_view why) const;
 
   similarity metric() const { return metric_; }
@@ -232,10 +232,10 @@ class published_engine : public dense_search_engine {
   device_pool<published_memory> mutable memory_;
 };
 
-/// Copies `count` lists of k keys to the host's memory and waits for them.
+/// Copies `count` lists of k keys to host memory and waits for them.
 void download_lists(device_buffer<near_key> const& from, std::size_t count, std::size_t k,
                     published_memory& memory);
-/// Lists of k keys, ascending, become what was found.
+/// Converts ascending lists of k keys to results.
 void give_lists(context const& ctx, near_key const* lists, std::size_t k,
                 std::span<std::vector<dense_candidate>> found);
 

@@ -19,8 +19,8 @@
 
 #include <gtest/gtest.h>
 
-// The published engines for GPUs against the definition: to the bit where floats round nothing,
-// else within the bounds that docs/modules/knn-dense.md states.
+// Compares the published engines for GPUs with the definition: bit for bit if floats round nothing,
+// otherwise within the bounds in docs/reference/modules/knn-dense.md.
 namespace rulerank::inline v0::knn::published_cuda_test {
 namespace {
 
@@ -32,7 +32,7 @@ constexpr dense_engine published[] = {dense_engine::ppk, dense_engine::ppb, dens
 constexpr similarity all_metrics[] = {similarity::l2, similarity::inner_product,
                                       similarity::cosine};
 
-/// Integers from -spread to spread; of few different ones many rows are equally near.
+/// Integers from -spread to spread; with few distinct values, many rows are equally near.
 vectors drawn_integers(std::size_t count, std::size_t dimensions, std::uint32_t seed, int spread) {
   std::mt19937 random(seed);
   std::vector<float> values(count * dimensions);
@@ -49,8 +49,8 @@ vectors drawn_normal(std::size_t count, std::size_t dimensions, std::uint32_t se
   return vectors(std::move(values), dimensions);
 }
 
-/// What a metric gives back of floats is at most so far from what the definition does. `sum`: of
-/// the squares or products; squares: |x|^2 + |y|^2 of the farthest two.
+/// Returns the bound of the difference between a float result and the definition. `sum`: of the
+/// squares or products; squares: |x|^2 + |y|^2 of the farthest two.
 double bound_of(dense_engine engine, similarity metric, std::size_t dimensions, double sum,
                 double squares) {
   double const unit = 0x1p-24;
@@ -61,12 +61,12 @@ double bound_of(dense_engine engine, similarity metric, std::size_t dimensions, 
   return 1.001 * gamma * (cancels ? squares : sum) + n * 0x1p-149;
 }
 
-/// Beside values that are compared: what is bounded, which is the square for l2.
+/// Returns the bounded quantity, which is the square for l2.
 double compared(similarity metric, double value) {
   return metric == similarity::l2 ? value * value : value;
 }
 
-/// Everything that the definition says of some rows and queries.
+/// The expected results of rows and queries by the definition.
 class expectation {
  public:
   expectation(vectors const& rows, vectors const& queries, similarity metric)
@@ -87,7 +87,7 @@ class expectation {
     squares_ = largest(rows) + largest(queries);
   }
 
-  /// `exact`: floats hold all sums. What is found is of the first queries.
+  /// `exact`: floats hold all sums exactly. `found` belongs to the first queries.
   void check(neighbours const& found, dense_engine engine, std::size_t k, bool exact,
              std::string const& what) const {
     ASSERT_EQ(found.k, k) << what;
@@ -139,7 +139,7 @@ class expectation {
   double squares_ = 0;
 };
 
-/// Why the engines cannot run on so many GPUs; empty where they can.
+/// Returns why the engines cannot run on so many GPUs; empty if they can.
 std::string why_not_here(std::size_t gpus) {
   auto const why = testing_tools::why_not_on_gpus(gpus);
   return why.empty() ? why : "engines ppk, ppb, sbq, gs: " + why;
@@ -196,8 +196,8 @@ TEST_P(published_dense_search, golden) {
   }
 }
 
-// Fewer rows than warps, than threads, than blocks; dimensions that are no multiple of 4 or of a
-// warp's; duplicates and ties.
+// Fewer rows than warps, threads or blocks; dimensions that are no multiple of 4 or of a warp's;
+// duplicates and ties.
 TEST_P(published_dense_search, the_defined_order_of_integers) {
   std::pair<std::size_t, std::size_t> const shapes[] = {{1, 1},    {5, 3},    {31, 2},   {33, 129},
                                                         {263, 16}, {1000, 7}, {1025, 33}};
@@ -209,7 +209,7 @@ TEST_P(published_dense_search, the_defined_order_of_integers) {
             true, "3000 x 50");
 }
 
-// sbq: queries that blocks have to themselves and others for which they share the rows.
+// sbq: queries of single blocks, and queries for which blocks divide the rows.
 TEST_P(published_dense_search, more_queries_than_blocks) {
   check_all(drawn_integers(700, 5, 5, 3), drawn_integers(1500, 5, 6, 3), {1056, 1500}, {1, 17},
             true, "many queries");
@@ -245,7 +245,7 @@ TEST_P(published_dense_search, most_neighbours) {
   }
 }
 
-// Each row is nearer than all before it, so that every warp comes with every row at once.
+// Each row is nearer than all previous rows, so that every warp inserts every row.
 TEST_P(published_dense_search, rows_that_come_nearer) {
   std::vector<float> values;
   for (float value = 6000; value > 3000; --value) values.insert(values.end(), 2, value);
@@ -309,7 +309,7 @@ TEST_P(published_dense_search, the_same_bits_again_and_from_several_threads) {
   }
 }
 
-/// What an error says.
+/// Returns the message of an error.
 std::string message_of(std::function<void()> const& call) {
   try {
     call();
@@ -328,16 +328,15 @@ TEST_P(published_dense_search, refuses_what_it_does_not_do) {
     std::string const name = "engine " + std::string(name_of(engine));
     dense_index const index(gpus(), rows, {.engine = engine});
     EXPECT_EQ(message_of([&] { index.search_range(gpus(), rows, 2); }),
-              name + " finds k neighbours, found a radius; use engine flat");
+              name + " finds k neighbours alone, found a radius; use engine flat");
     for (dense_filter const& one :
          {dense_filter{filter, {}}, dense_filter{{}, std::span(filter).first(2)}})
       EXPECT_EQ(message_of([&] { index.search(gpus(), rows.rows(0, 1), 2, one); }),
-                name + " searches all rows, found a filter; use engine flat");
+                name + " searches all rows alone, found a filter; use engine flat");
     for (vectors const& wrong : {large, small}) {
       std::string const expected =
-          ", row 1: expected a norm of 0 or within 1e-15 to 1e15, as single precision needs; "
-          "engine "
-          "flat takes others";
+          ", row 1: expected a norm of 0 or from 1e-15 to 1e15, because this engine computes in "
+          "single precision; use engine flat";
       EXPECT_EQ(message_of([&] { dense_index(gpus(), wrong, {.engine = engine}); }),
                 name + ": rows" + expected);
       EXPECT_EQ(message_of([&] { index.search(gpus(), wrong, 2); }), name + ": queries" + expected);
@@ -378,7 +377,7 @@ TEST_P(published_dense_search, tells_the_time_of_kernels) {
 
 #if RULERANK_HAS_CUDA
 
-/// What an engine that is made with a way to select finds.
+/// Returns the results of an engine with a fixed selection.
 neighbours found_by(gs_selection how, context const& ctx, vectors const& rows,
                     vectors const& queries, std::size_t k, dense_search_work& work) {
   dense_rows const own(rows);

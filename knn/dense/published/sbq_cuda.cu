@@ -3,30 +3,30 @@
 
 #include <bit>
 
-// SBQ-KNN (Cordeiro 2023). Algorithm 1: of |Q| queries each of the blocks that fill the device has
-// |Q| / blocks to itself; for each that remains all blocks share the rows, and K-selection
-// (Algorithm 3) leaves the k nearest of what they found. Those launches are in several streams, so
-// that the blocks of one begin where those of another have ended (section 2.2.1), and K-selection
+// SBQ-KNN (Cordeiro 2023). Algorithm 1: of |Q| queries, each of the blocks that fill the device
+// processes |Q| / blocks alone. For each remaining query, all blocks divide the rows, and
+// K-selection (Algorithm 3) selects the k nearest of their results. These launches are in several
+// streams, so that the blocks of one start when those of another end (section 2.2.1); K-selection
 // waits for all of them (line 12).
 //
-// Algorithm 3 lets every thread that has read something smaller than the largest put it in the
-// place of the largest, which would lose all but one of them; here one warp takes them one after
-// the other and tracks the largest, which is faster than a reduction by the block after each. In
-// the end the list is sorted, since neighbours are given nearest first.
+// In Algorithm 3, every thread that reads a key smaller than the largest replaces the largest by
+// it, which would lose all keys but one. Here one warp inserts them one after the other and tracks
+// the largest, which is faster than a block-wide reduction after each. Finally the list is sorted,
+// because neighbours are returned nearest first.
 namespace rulerank::inline v0::knn {
 
 namespace {
 
 constexpr std::uint32_t most_threads = 1024;
 
-/// Algorithm 3, a query a block: the k smallest of its n keys, of which there are k at least,
-/// ascending.
+/// Algorithm 3, one query per block: selects the k smallest of its n keys, ascending; n >= k.
 __global__ __launch_bounds__(most_threads) void select_k(near_key const* vectors, std::uint32_t n,
                                                          std::uint32_t k, std::uint32_t list_size,
                                                          near_key* selected) {
   extern __shared__ near_key keys[];  // [list_size]
   __shared__ near_key came[most_threads];
-  __shared__ std::uint32_t smaller[most_threads / warp_size];  // lanes of each warp
+  // For each warp, the lanes with a smaller key.
+  __shared__ std::uint32_t smaller[most_threads / warp_size];
   __shared__ near_key largest;
   std::uint32_t const warp = threadIdx.x / warp_size;
   std::uint32_t const lane = threadIdx.x % warp_size;
@@ -46,7 +46,7 @@ __global__ __launch_bounds__(most_threads) void select_k(near_key const* vectors
     std::uint32_t const lanes = __ballot_sync(whole_warp, is_smaller);
     came[threadIdx.x] = mine;
     if (lane == 0) smaller[warp] = lanes;
-    // The barrier of line 11 and reductionIsNeeded.
+    // The barrier of line 11, combined with reductionIsNeeded.
     if (__syncthreads_or(is_smaller ? 1 : 0) == 0) continue;
     if (warp == 0) {
       tracked_list list(keys, k, lane);
@@ -64,7 +64,7 @@ __global__ __launch_bounds__(most_threads) void select_k(near_key const* vectors
     selected[std::size_t{blockIdx.x} * k + i] = keys[i];
 }
 
-/// What Algorithms 2 and 3 need of a device.
+/// The kernels of Algorithms 2 and 3 on one device.
 struct sbq_kernels {
   explicit sbq_kernels(similarity metric)
       : nearest(metric),
@@ -75,16 +75,16 @@ struct sbq_kernels {
   std::size_t most_neighbours;
 };
 
-/// Where launches that wait for no other are queued.
+/// Streams for launches that are independent of each other.
 class side_streams {
  public:
-  /// What is queued on the streams from now on follows what `main` has.
+  /// Makes all work queued later on the streams wait for `main`.
   void fork(stream const& main) {
     begin_.record(main);
     for (stream const& one : streams_) begin_.hold(one);
   }
   stream const& of(std::size_t launch) const { return streams_[launch % std::size(streams_)]; }
-  /// What is queued on `main` from now on follows what the streams have.
+  /// Makes all work queued later on `main` wait for the streams.
   void join(stream const& main) {
     for (std::size_t i = 0; i < std::size(streams_); ++i) {
       ends_[i].record(streams_[i]);
@@ -147,8 +147,8 @@ class sbq final : public published_engine {
     give_lists(ctx, memory.host.data(), of.k, of.found);
   }
 
-  /// Section 5.1: the largest blocks where each has a multiprocessor to itself, else those of
-  /// which two fit one.
+  /// Section 5.1: the largest blocks if each can have a multiprocessor, otherwise blocks of which
+  /// two fit one.
   static void select(knn_kernel const& kernel, near_key const* lists, std::size_t n,
                      std::size_t count, std::size_t k, near_key* selected, stream const& on) {
     std::uint32_t const threads =

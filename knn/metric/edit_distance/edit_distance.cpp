@@ -8,9 +8,9 @@ namespace {
 
 constexpr std::size_t bits = 64;
 
-/// The step from a column to the next in 64 rows, Hyyrö's with a carry from the rows above.
-/// `letter`: the rows whose letter is the column's; `from_above`: +1, 0 or -1, how the cell above
-/// the first row changes; the result: how that of the row of `last` does.
+/// Computes the next column in 64 rows: Hyyrö's step with a carry from the rows above. `letter`:
+/// the rows whose letter is the column's. `from_above` (+1, 0 or -1): the change of the cell above
+/// the first row. Returns the change in the row of `last`.
 inline int next_column(std::uint64_t letter, std::uint64_t last, int from_above, std::uint64_t& up,
                        std::uint64_t& down) {
   std::uint64_t const is_less = from_above < 0 ? 1 : 0;
@@ -49,7 +49,8 @@ std::size_t edit_pattern::in_a_word(std::span<std::uint32_t const> word, std::si
   std::uint64_t const last = std::uint64_t{1} << (length_ - 1);
   std::uint64_t up = ~std::uint64_t{0};
   std::uint64_t down = 0;
-  // The distance to the part of the word that was seen; each further letter takes off one at most.
+  // The distance to the part of the word that was processed; each further letter reduces it by at
+  // most one.
   std::size_t distance = length_;
   for (std::size_t i = 0; i < word.size(); ++i) {
     int const more = next_column(where_[word[i]], last, 1, up, down);

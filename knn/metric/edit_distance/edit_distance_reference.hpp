@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-// For tests: the dynamic program as it is defined (Wagner and Fischer 1974).
+// For tests: the dynamic program by its definition (Wagner and Fischer 1974).
 namespace rulerank::inline v0::knn {
 
 inline std::size_t edit_distance_reference(std::span<std::uint32_t const> a,

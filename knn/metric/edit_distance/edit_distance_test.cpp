@@ -38,7 +38,7 @@ word changed(random_engine& chance, word letters, std::size_t changes, std::size
   return letters;
 }
 
-/// At every bound: the distance where it is within it, else more than the bound.
+/// For every bound: the distance if it is within the bound, otherwise more than the bound.
 void expect_distance(word const& a, word const& b, std::size_t alphabet) {
   std::size_t const expected = edit_distance_reference(a, b);
   edit_pattern pattern(a, alphabet);
@@ -65,7 +65,7 @@ TEST(edit_distance, known_words) {
     EXPECT_EQ(between("", "abc", unit), 3);
     EXPECT_EQ(between("abc", "", unit), 3);
     EXPECT_EQ(between("", "", unit), 0);
-    EXPECT_EQ(between("xyz", "abc", unit), 3);  // letters that no word of the database has
+    EXPECT_EQ(between("xyz", "abc", unit), 3);  // letters in no word of the database
   }
 }
 
@@ -74,7 +74,7 @@ TEST(edit_distance, letters_are_code_points_or_bytes) {
   EXPECT_EQ(between("a\xc3\xb1o", "ano", letters::bytes), 2);
   EXPECT_EQ(between("\xe2\x82\xac", "\xf0\x9f\x98\x80", letters::code_points), 1);
   EXPECT_EQ(between("\xe2\x82\xac", "\xf0\x9f\x98\x80", letters::bytes), 4);
-  // A byte of no UTF-8 is Latin-1's character.
+  // A byte that is not UTF-8 is read as Latin-1.
   EXPECT_EQ(between("a\xf1o", "a\xc3\xb1o", letters::code_points), 0);
 }
 

@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::size_t classes_of_letters = 32;
 constexpr std::size_t longest_in_lane = 64;
-constexpr std::size_t groups_a_look = 32;  // at their letters, before the bound is asked again
+// Groups whose letters are tested before the bound is read again.
+constexpr std::size_t groups_a_look = 32;
 constexpr std::size_t most_common = 256;
 constexpr std::size_t groups_a_part = groups_a_look;
 constexpr std::size_t long_words_a_part = 256;
@@ -75,7 +76,8 @@ edit_groups::edit_groups(std::span<word const> words, std::span<std::uint32_t co
   });
   for (std::size_t const i : order) numbers_.push_back(numbers[i]);
   for (std::size_t begin = 0; begin < order.size();) {
-    // Words that fit in one group are one, whatever their lengths: most small buckets.
+    // Words that fit in one group form one, whatever their lengths; this is so in most small
+    // buckets.
     std::size_t const length = words[order[begin]].size();
     std::size_t const longest = words[order.back()].size();
     bool const is_last = (order.size() - begin) * lane_bytes_of(longest) <= edit_row_bytes;
@@ -202,7 +204,7 @@ void edit_groups::compare(edit_query& with, edit_sink& to, run const& some) cons
 
 void edit_groups::compare(edit_query& with, edit_sink& to) const {
   std::size_t const length = with.letters_.size();
-  // The runs of longer words from here on, those of shorter ones before, nearest lengths first.
+  // From here on runs of longer words, before it runs of shorter words; nearest lengths first.
   auto longer = std::partition_point(runs_.begin(), runs_.end(),
                                      [&](run const& one) { return one.longest < length; });
   auto shorter = longer;

@@ -18,7 +18,7 @@ namespace {
 
 using letters_of_word = std::vector<std::uint32_t>;
 
-/// The words that were taken, with their distances.
+/// The received words, with their distances.
 class taken final : public edit_sink {
  public:
   explicit taken(std::size_t bound) : bound_(bound) {}
@@ -48,8 +48,8 @@ letters_of_word drawn(random_engine& chance, std::size_t length, std::size_t alp
   return letters;
 }
 
-/// Words whose lengths are at the widths of lanes, and words that differ in their first or last
-/// letters only.
+/// Words with lengths at the widths of lanes, and words that differ only in their first or last
+/// letters.
 std::vector<letters_of_word> adversaries(random_engine& chance, std::size_t alphabet,
                                          std::size_t of_each) {
   std::vector<letters_of_word> words;
@@ -109,7 +109,7 @@ void expect_reference(std::vector<letters_of_word> const& words, std::size_t alp
 
 TEST_P(edit_groups_on, finds_what_the_dynamic_program_does) {
   random_engine chance(7);
-  // Letters from 256 on have no place in a group's table, the last number is of no word.
+  // Letters from 256 on have no place in a group's table; the last number is in no word.
   for (std::size_t const alphabet : {1, 2, 5, 30, 70, 300}) {
     std::vector<letters_of_word> const words = adversaries(chance, alphabet, 4);
     std::vector<letters_of_word> queries = adversaries(chance, alphabet, 1);

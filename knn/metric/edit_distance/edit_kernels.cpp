@@ -1,11 +1,11 @@
 // The bit-parallel edit distance of Myers 1999 and Hyyrö 2003 (edit_distance.hpp), of one word to
-// as many at once as a vector has lanes: those are the patterns, so that a letter of the word is
-// one row of their match masks.
+// as many others as a vector has lanes. The others are the patterns, so that a letter of the word
+// selects one row of their match masks.
 //
-// Words end at the highest bits of their lanes. In the bits below a word no letter matches and no
-// cell differs from the one above it, so that the change along the first row of the program, +1 in
-// each column, comes up through them to the word. The distance is then the number of columns and
-// the sum of the differences down the last column: no lane has to look at its own last row.
+// Words end at the highest bits of their lanes. In the bits below a word, no letter matches and no
+// cell differs from the cell above. The change along the first row of the dynamic program, +1 per
+// column, therefore propagates through them to the word. The distance is the number of columns plus
+// the sum of the differences in the last column, so lanes need no individual last row.
 
 #include "knn/metric/edit_distance/edit_kernels.hpp"
 
@@ -22,10 +22,10 @@ namespace hn = hwy::HWY_NAMESPACE;
 template <class T>
 using lanes_tag = hn::CappedTag<T, edit_row_bytes / sizeof(T)>;
 
-/// Part of a group that fills a vector.
+/// The part of a group that fills a vector.
 struct part {
   edit_row const* const* rows;
-  std::size_t byte;  ///< of the rows, the first
+  std::size_t byte;  ///< offset in the rows
   std::int8_t* differences;
   std::uint64_t* near;
 };
@@ -35,8 +35,8 @@ HWY_INLINE hn::Vec<lanes_tag<T>> row_of(part const& of, std::size_t row) {
   return hn::Load(lanes_tag<T>(), reinterpret_cast<T const*>(of.rows[row]->bytes + of.byte));
 }
 
-/// Writes the differences of a part whose cells are larger (`up`) and smaller (`down`) than those
-/// above them.
+/// Writes the differences of a part from the cells that are larger (`up`) and smaller (`down`) than
+/// the cells above.
 template <class T>
 HWY_INLINE void finish(part const& of, hn::Vec<lanes_tag<T>> up, hn::Vec<lanes_tag<T>> down,
                        int limit) {
@@ -64,7 +64,7 @@ HWY_INLINE void finish(part const& of, hn::Vec<lanes_tag<T>> up, hn::Vec<lanes_t
   *of.near |= mask << first;
 }
 
-/// C parts side by side, because each column of one waits for the column before.
+/// Processes C parts in parallel, because each column of one part depends on the previous column.
 template <class T, std::size_t C>
 HWY_INLINE void compare_parts(part const* of, std::size_t columns, int limit) {
   hn::Vec<lanes_tag<T>> up[C];
@@ -82,7 +82,7 @@ HWY_INLINE void compare_parts(part const* of, std::size_t columns, int limit) {
       auto const diagonal = hn::Or3(hn::Xor(carried, up[c]), same, down[c]);
       auto const not_more = hn::AndNot(down[c], hn::Or(diagonal, up[c]));
       auto const less = hn::And(up[c], diagonal);
-      auto const not_more_above = hn::Add(not_more, not_more);  // 1 below the word: more
+      auto const not_more_above = hn::Add(not_more, not_more);  // 1 below the word: larger
       up[c] = hn::Or(hn::Add(less, less), hn::AndNot(diagonal, not_more_above));
       down[c] = hn::AndNot(not_more_above, diagonal);
     }
@@ -95,7 +95,7 @@ template <class T>
 void compare_lanes(edit_batch const& batch, int limit, std::int8_t (*differences)[edit_row_bytes],
                    std::uint64_t* near) {
   constexpr std::size_t bytes = hn::MaxLanes(lanes_tag<T>()) * sizeof(T);
-  constexpr std::size_t together = bytes >= 64 ? 4 : 2;  // as many as there are registers for
+  constexpr std::size_t together = bytes >= 64 ? 4 : 2;  // limited by the number of registers
   part waiting[together];
   std::size_t count = 0;
   for (std::size_t g = 0; g < batch.groups; ++g) {

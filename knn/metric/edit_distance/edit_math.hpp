@@ -6,12 +6,12 @@
 #include <cstddef>
 #include <cstdint>
 
-// Levenshtein's distance of two words, bit-parallel (Myers 1999, Hyyrö 2003), for one thread of a
-// device or of the host. A column of the dynamic program is kept as the differences of neighbouring
-// cells; the distance is read off the last column, whose cell above the first row is the length of
-// the other word: no count is kept on the way.
+// The Levenshtein distance of two words, bit-parallel (Myers 1999, Hyyrö 2003), for one thread of a
+// device or of the host. A column of the dynamic program is stored as the differences of
+// neighbouring cells. The distance is computed only from the last column, whose cell above the
+// first row is the length of the other word.
 //
-// Letters are numbers. `where[letter]`: bit i is set where the query's letter i is this one.
+// Letters are numbers. Bit i of `where[letter]` is set if the query's letter i is this letter.
 namespace rulerank::inline v0::knn {
 
 template <class Mask>
@@ -24,20 +24,20 @@ RULERANK_HOST_DEVICE inline int bits_in(Mask mask) {
 #endif
 }
 
-/// The lowest `count` bits, at most all.
+/// Returns a mask of the lowest `count` bits, at most all.
 template <class Mask>
 RULERANK_HOST_DEVICE constexpr Mask lowest_bits(std::uint32_t count) {
   return count >= 8 * sizeof(Mask) ? ~Mask{0} : static_cast<Mask>((Mask{1} << count) - 1);
 }
 
-/// A column of as many rows as Mask has bits.
+/// A column with one row per bit of Mask.
 template <class Mask>
 struct edit_column {
-  Mask up = ~Mask{0};  ///< rows whose cell is larger than the one above
-  Mask down = 0;       ///< smaller
+  Mask up = ~Mask{0};  ///< rows whose cell is larger than the cell above
+  Mask down = 0;       ///< rows whose cell is smaller
 
-  /// The next column; `match`: the rows whose letter is the column's. The row above the first grows
-  /// by 1 from column to column.
+  /// Computes the next column. `match`: rows whose letter equals the column's letter. The row above
+  /// the first grows by 1 per column.
   RULERANK_HOST_DEVICE void next(Mask match) {
     Mask const diagonal = (((match & up) + up) ^ up) | match | down;
     Mask const more = static_cast<Mask>((down | ~(diagonal | up)) << 1) | 1;
@@ -45,11 +45,12 @@ struct edit_column {
     up = less | ~(diagonal | more);
     down = more & diagonal;
   }
-  /// The same where the row above changes by `above`, -1, 0 or 1; returns how the last row does.
+  /// Computes the next column if the row above changes by `above` (-1, 0 or 1); returns the change
+  /// of the last row.
   RULERANK_HOST_DEVICE int next_below(Mask match, int above) {
     constexpr int last = 8 * sizeof(Mask) - 1;
     Mask const is_less = above < 0 ? 1 : 0;
-    // A row above that shrinks is as good as a letter that is equal in the first row.
+    // A decrease in the row above acts like an equal letter in the first row.
     Mask const first = match | is_less;
     Mask const diagonal = (((first & up) + up) ^ up) | first | down;
     Mask more = down | ~(diagonal | up);
@@ -62,22 +63,22 @@ struct edit_column {
     down = more & vertical;
     return below;
   }
-  /// How much larger the cell of row `rows` is than the one above the first.
+  /// Returns the cell of row `rows` minus the cell above the first.
   RULERANK_HOST_DEVICE int rise(Mask rows) const {
     return bits_in<Mask>(up & rows) - bits_in<Mask>(down & rows);
   }
 };
 
-/// Words as columns of a matrix, so that neighbouring threads read neighbouring numbers: a number
-/// has four letters of eight bits, the first in the lowest, or one letter where there are more than
-/// 256 different ones. The j-th number of word i is numbers[j * stride + i].
+/// Words as columns of a matrix, so that neighbouring threads read neighbouring numbers. A number
+/// holds four letters of eight bits, the first in the lowest bits, or one letter if there are more
+/// than 256 distinct letters. The j-th number of word i is numbers[j * stride + i].
 struct word_columns {
   std::uint32_t const* numbers = nullptr;
   std::uint32_t const* length = nullptr;  // [words]
   std::size_t stride = 0;
   std::uint32_t letters_a_number = 4;
 
-  /// Calls step(letter) for the letters of a word in their order.
+  /// Calls step(letter) for the letters of a word, in order.
   template <class Step>
   RULERANK_HOST_DEVICE void for_each_letter(std::size_t word, Step const& step) const {
     std::uint32_t const n = length[word];
@@ -99,7 +100,7 @@ struct word_columns {
   }
 };
 
-/// The distance from a query of at most as many letters as Mask has bits.
+/// Returns the distance to a query with at most as many letters as Mask has bits.
 template <class Mask>
 RULERANK_HOST_DEVICE std::uint32_t edit_distance_in_a_mask(Mask const* where,
                                                            std::uint32_t query_length,
@@ -111,14 +112,15 @@ RULERANK_HOST_DEVICE std::uint32_t edit_distance_in_a_mask(Mask const* where,
          static_cast<std::uint32_t>(column.rise(lowest_bits<Mask>(query_length)));
 }
 
-/// A query's `where` in 64-bit masks, of all letters for its letters 0 to 63, then for 64 to 127...
+/// A long query's `where` in 64-bit masks: for all letters, the query's letters 0 to 63, then 64 to
+/// 127, and so on.
 inline constexpr std::uint32_t rows_of_a_block = 64;
 RULERANK_HOST_DEVICE constexpr std::uint32_t edit_blocks(std::uint32_t query_length) {
   return (query_length + rows_of_a_block - 1) / rows_of_a_block;
 }
 
-/// The distance from a query of any length; `where` is [blocks][alphabet]. `state` has two numbers
-/// a block, `stride` apart; it is not read where one block is enough.
+/// Returns the distance to a query of any length; `where` is [blocks][alphabet]. `state` holds two
+/// numbers per block, `stride` apart; it is not used if one block suffices.
 RULERANK_HOST_DEVICE inline std::uint32_t edit_distance_in_blocks(
     std::uint64_t const* where, std::uint32_t query_length, std::uint32_t alphabet,
     word_columns const& words, std::size_t word, std::uint64_t* state, std::size_t stride) {
@@ -146,7 +148,7 @@ RULERANK_HOST_DEVICE inline std::uint32_t edit_distance_in_blocks(
   return words.length[word] + static_cast<std::uint32_t>(rise);
 }
 
-/// What the distance of words of these lengths is at least.
+/// Returns a lower bound of the distance of words with these lengths.
 RULERANK_HOST_DEVICE constexpr std::uint32_t lengths_apart(std::uint32_t a, std::uint32_t b) {
   return a < b ? b - a : a - b;
 }

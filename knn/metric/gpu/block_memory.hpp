@@ -6,11 +6,11 @@
 #include <cstddef>
 #include <cstdint>
 
-// Where the memory of a block lies: in shared memory of the device as far as that goes, else in its
-// global memory.
+// The placement of a block's arrays: in shared memory as far as it suffices, otherwise in global
+// memory.
 namespace rulerank::inline v0::knn {
 
-/// The places of so many arrays of a block.
+/// The places of `Arrays` arrays of a block.
 template <std::size_t Arrays>
 class block_memory {
  public:
@@ -18,7 +18,7 @@ class block_memory {
   std::size_t device_bytes = 0;  ///< global memory of a block
 
  protected:
-  /// Gives an array its place: in shared memory if no more than `most_own` bytes are used then.
+  /// Places an array: in shared memory if at most `most_own` bytes are then used.
   void place(std::size_t which, std::size_t bytes, std::size_t most_own) {
     bytes = (bytes + 15) / 16 * 16;
     is_own_[which] = own_bytes + bytes <= most_own;
@@ -26,7 +26,7 @@ class block_memory {
     offset_[which] = end;
     end += bytes;
   }
-  /// An array in the two memories of a block.
+  /// Returns an array, given the base addresses of the block's two memories.
   template <class T>
   RULERANK_HOST_DEVICE T* of(std::size_t which, std::byte* own, std::byte* of_device) const {
     std::byte* const base = is_own_[which] ? own : of_device;
@@ -41,7 +41,7 @@ class block_memory {
 /// The memory of a block that compares objects with a query.
 class query_plan : public block_memory<2> {
  public:
-  /// For `threads` threads with `most_own` bytes of their own.
+  /// For `threads` threads with `most_own` bytes of shared memory.
   template <class Objects>
   query_plan(Objects const& objects, std::uint32_t threads, std::size_t most_own) {
     place(query, objects.query_bytes(), most_own);

@@ -8,41 +8,40 @@
 #include <cstddef>
 #include <cstdint>
 
-// The objects that the threads of a block compare with a query. The code is written for any Block,
-// a class with
+// The objects that the threads of a block compare with a query. The code works for any Block, a
+// class with
 //
-//   thread(), threads()       this thread's number, and how many there are
-//   sync()                    waits for all of them
-//   add(to, more)             adds at once for all threads, and returns what was there before
-//   lower(to, value)          makes a number the smaller of both, likewise
-//   set_bits(to, bits)        likewise
-//   load(from), store(to, v)  of a number that other threads change or set meanwhile
+//   thread(), threads()       this thread's number, and the number of threads
+//   sync()                    a barrier for all threads
+//   add(to, more)             atomic addition; returns the previous value
+//   lower(to, value)          atomic minimum
+//   set_bits(to, bits)        atomic or
+//   load(from), store(to, v)  atomic access to a number that other threads change
 //
-// so that a device (knn/metric/gpu/cuda_block.cuh) and, in tests, threads of the host run the same
-// code.
+// so a device (knn/metric/gpu/cuda_block.cuh) and, in tests, host threads run the same code.
 namespace rulerank::inline v0::knn {
 
-/// What is found, for each query of a launch.
+/// The results of each query of a launch.
 struct found_lists {
   double* value = nullptr;               ///< [queries][capacity]
   std::uint32_t* id = nullptr;           ///< [queries][capacity]
-  std::uint32_t* count = nullptr;        ///< [queries]; above the capacity: the list is not whole
+  std::uint32_t* count = nullptr;        ///< [queries]; above the capacity: the list is incomplete
   std::uint64_t* evaluations = nullptr;  ///< [queries]
   std::uint32_t capacity = 0;
 };
 
-/// Whether a list has space for all that its query finds.
+/// Returns whether a list has space for all results of its query.
 RULERANK_HOST_DEVICE constexpr bool is_whole(std::uint32_t count, std::uint32_t capacity) {
   return count <= capacity;
 }
 
-/// Memory of a block for the query that its threads share.
+/// The memory of a block for its query, shared by all its threads.
 struct query_space {
   std::byte* query = nullptr;     ///< `query_bytes()` of the objects
-  std::uint64_t* rows = nullptr;  ///< words in blocks: [2 * blocks][threads]
+  std::uint64_t* rows = nullptr;  ///< for words in blocks: [2 * blocks][threads]
 };
 
-/// Vectors, and queries of them.
+/// Vectors, and queries for them.
 template <metric_distance Which>
 struct vector_objects {
   vector_columns columns;
@@ -64,7 +63,7 @@ struct vector_objects {
     RULERANK_HOST_DEVICE double measure(std::uint32_t place) const {
       return defined_distance<Which>(query_, columns_, place);
     }
-    /// Sets `value` to the distance if that is within the bound.
+    /// Sets `value` to the distance if it is within the bound.
     RULERANK_HOST_DEVICE bool is_within(std::uint32_t place, double& value) const {
       if (is_filtered<Which>(query_, columns_, place, limit_)) return false;
       value = measure(place);
@@ -88,16 +87,17 @@ struct vector_objects {
   }
 };
 
-/// Words, and queries of them.
+/// Words, and queries for them.
 struct word_objects {
   word_columns columns;
   std::uint32_t alphabet = 0;
-  std::uint32_t const* letters = nullptr;  // of all queries; equal to no word's: `alphabet`
-  std::uint32_t const* begin = nullptr;    // [queries + 1]
-  std::uint32_t blocks = 1;                // of the longest query
+  // The letters of all queries; `alphabet` for a letter that no word has.
+  std::uint32_t const* letters = nullptr;
+  std::uint32_t const* begin = nullptr;  // [queries + 1]
+  std::uint32_t blocks = 1;              // for the longest query
 
   std::size_t query_bytes() const { return std::size_t{blocks} * alphabet * sizeof(std::uint64_t); }
-  /// Numbers of a thread's `rows`.
+  /// The size of `rows` per thread, in numbers.
   std::size_t row_numbers() const { return blocks > 1 ? 2 * std::size_t{blocks} : 0; }
 
   class origin {

@@ -4,22 +4,22 @@
 
 #include <cstdint>
 
-// Selection of the nearest objects by the threads of a block (knn/metric/gpu/block_objects.hpp says
-// what a Block is).
+// Selects the nearest objects with the threads of a block (knn/metric/gpu/block_objects.hpp defines
+// Block).
 namespace rulerank::inline v0::knn {
 
-/// What the threads of a block change while they select.
+/// The state that the threads of a block share during selection.
 struct selection_state {
   std::uint32_t histogram[256];
   std::uint64_t prefix;
-  std::uint32_t below;  ///< keys that are smaller than the one found
-  std::uint32_t equal;  ///< keys that are equal to it
+  std::uint32_t below;  ///< keys smaller than the selected key
+  std::uint32_t equal;  ///< keys equal to the selected key
   std::uint32_t count;
 };
 
-/// The k-th smallest of the keys of [0, n) that `counts(i)` lets in, of which there are k at least
-/// and k is 1 at least; in `state` how many are smaller and equal. Keys have `bytes` bytes, of
-/// which a digit of eight bits is decided at a time, from the highest. All threads call it.
+/// Returns the k-th smallest key among the i in [0, n) with `counts(i)`, of which there are at
+/// least k >= 1. Sets in `state` how many keys are smaller and equal. Radix selection over keys of
+/// `bytes` bytes, eight bits at a time from the highest. All threads call it.
 template <class Block, class KeyOf, class Counts>
 RULERANK_HOST_DEVICE std::uint64_t kth_smallest_key(Block const& block, selection_state& state,
                                                     std::uint32_t n, std::uint32_t k, int bytes,
@@ -33,7 +33,7 @@ RULERANK_HOST_DEVICE std::uint64_t kth_smallest_key(Block const& block, selectio
     for (std::uint32_t i = block.thread(); i < n; i += block.threads()) {
       if (!counts(i)) continue;
       std::uint64_t const key = key_of(i);
-      // A shift by all 64 bits is not defined.
+      // A shift by 64 bits is undefined.
       if (digit + 1 < bytes && (key >> (shift + 8)) != prefix) continue;
       block.add(&state.histogram[(key >> shift) & 255U], 1U);
     }
@@ -54,8 +54,8 @@ RULERANK_HOST_DEVICE std::uint64_t kth_smallest_key(Block const& block, selectio
   return prefix;
 }
 
-/// The k objects whose keys are the smallest, equal ones by rising number; take(at, i) for each, at
-/// < k in any order. `ids`: their numbers. k is at most n.
+/// Calls take(at, i) for the k objects with the smallest keys, equal keys by ascending number; at <
+/// k in any order. `ids`: their numbers. k is at most n.
 template <class Block, class KeyOf, class Take>
 RULERANK_HOST_DEVICE void take_nearest(Block const& block, selection_state& state, std::uint32_t n,
                                        std::uint32_t k, int bytes, KeyOf const& key_of,

@@ -6,8 +6,8 @@
 
 namespace rulerank::inline v0::knn {
 
-/// The Block of knn/metric/gpu/block_objects.hpp that a device runs. Its functions do nothing on
-/// the host, where no one calls them.
+/// The Block (knn/metric/gpu/block_objects.hpp) of a device. Its functions are empty on the host,
+/// where they are never called.
 class cuda_block {
  public:
   RULERANK_HOST_DEVICE std::uint32_t thread() const {
@@ -62,7 +62,7 @@ class cuda_block {
   }
 
  private:
-  /// CUDA's names for numbers of 32 and 64 bits.
+  /// CUDA's names for 32-bit and 64-bit numbers.
   template <class T>
   struct named {
     static_assert(sizeof(T) == 4 || sizeof(T) == 8);

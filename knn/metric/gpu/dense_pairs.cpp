@@ -1,7 +1,7 @@
-// Vectors under l2 go to dense search, whose definition is the same to the bit. Its order is that
-// of the sums of squares: neighbours whose roots are equal are put in the order of their numbers,
-// and where the k-th and the next have one root, the query is settled by a search within it. What
-// is found goes from the memory that the devices copy to right into the answer.
+// Searches vectors under l2 by dense search, which has the same definition, bit for bit. Dense
+// search orders by the sums of squares, so neighbours with equal roots are sorted by their numbers.
+// If the k-th and the next have equal roots, a search within this distance completes the query.
+// Results go directly from the memory that the devices copy to into the answer.
 
 #include "knn/metric/gpu/dense_pairs.hpp"
 
@@ -23,7 +23,7 @@ namespace {
 
 using nearer_object = nearer<value_order::smaller_is_nearer>;
 
-/// Objects as far as each other, by rising number. `ids` and `values`: by rising value.
+/// Sorts objects at equal distances by ascending number. `ids` and `values`: by ascending value.
 void order_equal(std::span<std::uint32_t> ids, std::span<double const> values) {
   for (std::size_t begin = 0; begin < ids.size();) {
     std::size_t end = begin + 1;
@@ -93,7 +93,7 @@ class dense_pairs final : public metric_gpu_searcher {
     for (std::size_t i = 0; i < list.size(); ++i) list[i] = {values[i], layout_.ids[rows[i]]};
     return list;
   }
-  /// The k nearest where more are as far as the last of those that were found.
+  /// Finds the k nearest if more objects are at the distance of the last one found.
   void settle(context const& ctx, datasets::vectors const& query, std::size_t q, neighbours& found,
               dense_search_work& done) const {
     std::size_t const last = (q + 1) * found.k - 1;

@@ -6,8 +6,8 @@
 
 namespace rulerank::inline v0::knn {
 
-/// Vectors under l2, one at least, by dense search on the devices of the context; without any on
-/// the CPU, where tests run it. Objects are in the order of their numbers.
+/// Searches at least one vector under l2 by dense search, on the context's devices or, without
+/// devices (in tests), on the CPU. Objects must be in the order of their numbers.
 std::unique_ptr<metric_gpu_searcher> make_dense_pairs(context const& ctx, gpu_layout layout);
 
 }  // namespace rulerank::knn

@@ -1,5 +1,4 @@
-// What `pairs` does with vectors under l2, on the CPU, against `brute` asked one query after the
-// other.
+// Compares `pairs` for vectors under l2, on the CPU, with `brute` for single queries.
 
 #include "knn/metric/gpu/dense_pairs.hpp"
 
@@ -34,7 +33,7 @@ neighbours one_by_one(metric_index const& index, vectors const& asked, std::size
   return search_scheduled({}, index, *space.queries({}, asked), k, {metric_schedule::shared});
 }
 
-/// For k of 1 to more than all, and each query alone.
+/// For k from 1 to more than all, and for each query alone.
 void expect_nearest(metric_index const& index, vectors const& asked, std::string const& what) {
   gpu_layout const layout = lay_out_all(index, word_places::by_length);
   auto const pairs = make_dense_pairs({}, layout);
@@ -88,8 +87,8 @@ TEST(dense_pairs, finds_rows_that_are_there_again) {
   expect_nearest(vectors(again, 2), asked, "two, 150 times each");
 }
 
-/// The root of 1 + 2^-52 rounds to 1: of objects whose squares differ and roots do not, the lower
-/// number is first, also where the next root is that of the k-th, and twice in one list.
+/// The root of 1 + 2^-52 rounds to 1: of objects with different squares and equal roots, the lower
+/// number is first, also if the next root equals that of the k-th, and twice in one list.
 TEST(dense_pairs, weighs_squares_with_one_root_by_number) {
   std::vector<float> const values{1, 0x1p-26F, 2, 0, 1, 0, 2, 0x1p-25F, 1, 0x1p-26F, 1, 0};
   vectors const rows(values, 2);

@@ -11,10 +11,10 @@
 #include <span>
 #include <vector>
 
-// A layout, queries and lists on a device.
+// A layout, queries and result lists on a device.
 namespace rulerank::inline v0::knn {
 
-/// The arrays of a layout on the device that was current when it was made.
+/// The arrays of a layout on the device that was current at construction.
 class device_layout {
  public:
   explicit device_layout(gpu_layout const& from)
@@ -33,7 +33,7 @@ class device_layout {
   device_buffer<std::uint32_t> length_;
 };
 
-/// What one search at a time needs of a device. Its memory grows and is kept.
+/// The device resources of one search at a time. Its memory grows and is reused.
 class device_work {
  public:
   stream const& on() const { return stream_; }
@@ -47,7 +47,8 @@ class device_work {
           cudaMemcpyAsync(to.data(), from.data(), from.size_bytes(), cudaMemcpyHostToDevice, on));
     return to.data();
   }
-  /// Queries stay until the next ones come, and those on the host until the stream has them.
+  /// Copies queries to the device, where they stay until the next call. The host's queries must
+  /// stay valid until the stream has copied them.
   placed_queries place(gpu_queries const& queries) {
     placed_queries at;
     at.values = upload(values_, std::span<float const>(queries.values), raw());
@@ -70,7 +71,7 @@ class device_work {
     matrix_.reserve(bytes);
     return matrix_.data();
   }
-  /// Empty lists.
+  /// Returns empty lists.
   found_lists lists(std::size_t count, std::uint32_t capacity) {
     value_.reserve(count * capacity);
     id_.reserve(count * capacity);
@@ -80,10 +81,9 @@ class device_work {
     check_cuda(cudaMemsetAsync(evaluations_.data(), 0, count * sizeof(std::uint64_t), raw()));
     return {value_.data(), id_.data(), count_.data(), evaluations_.data(), capacity};
   }
-  /// What stands in them, without what they have of space; waits for the stream. Valid until the
-  /// next call.
+  /// Returns the contents of the lists, packed; waits for the stream. Valid until the next call.
   launch_result fetch(std::size_t count, std::uint32_t capacity);
-  /// Between these two stand kernels; the seconds that they took.
+  /// Measure the seconds of the kernels between these two calls.
   void begin_timing() { begin_timed_.record(stream_); }
   void end_timing() { end_timed_.record(stream_); }
   double seconds() const { return end_timed_.seconds_since(begin_timed_); }
@@ -97,7 +97,7 @@ class device_work {
   device_buffer<double> value_;
   device_buffer<std::uint32_t> id_, count_;
   device_buffer<std::uint64_t> evaluations_;
-  // What `fetch` gives.
+  // Results of `fetch`.
   device_buffer<std::uint64_t> first_;
   device_buffer<double> packed_value_;
   device_buffer<std::uint32_t> packed_id_;
@@ -106,7 +106,7 @@ class device_work {
   pinned_buffer<double> host_value_;
 };
 
-/// Blocks of a kernel that fill the current device.
+/// The number of blocks of a kernel that fill the current device.
 template <class... Parameters>
 std::uint32_t resident_blocks(void (*kernel)(Parameters...), std::uint32_t threads,
                               std::size_t shared_bytes) {

@@ -10,7 +10,7 @@ namespace {
 constexpr std::uint32_t pack_threads = 256;
 constexpr std::uint32_t warp = 32;
 
-/// A warp a list.
+/// One list per warp.
 __global__ __launch_bounds__(pack_threads) void pack(found_lists const lists, std::uint32_t count,
                                                      std::uint64_t const* first, double* value,
                                                      std::uint32_t* id) {

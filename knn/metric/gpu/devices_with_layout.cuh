@@ -12,19 +12,19 @@
 
 namespace rulerank::inline v0::knn {
 
-/// What is searched for, and in how large launches.
+/// A search, and the sizes of its launches.
 struct search_task {
   context const& ctx;
   gpu_queries const& queries;
   gpu_request const& request;
   launch_limits limits = {};
-  std::size_t least = 1;  ///< queries of a device: fewer are not shared out
+  std::size_t least = 1;  ///< fewest queries per device; fewer are not divided
 };
 
-/// A layout on devices, and the searches that share its queries out among them.
+/// A layout on devices, and searches that divide their queries among them.
 class devices_with_layout {
  public:
-  /// The layout outlives it.
+  /// The layout must outlive it.
   devices_with_layout(context const& ctx, gpu_layout const& of)
       : layout(of), devices_(ctx.devices), threads_(devices_), copies_(devices_), pool_(devices_) {
     for_each_device(devices_, [&](std::size_t i) { copies_.make(i, layout); });
@@ -32,8 +32,8 @@ class devices_with_layout {
 
   gpu_layout const& layout;
 
-  /// launch(i, work on the device, placed queries, attempt, numbers of queries, capacity, work to
-  /// add to) gives a `launch_result`, on each device for its share of the queries.
+  /// Calls launch(i, work on the device, placed queries, attempt, numbers of queries, capacity,
+  /// work to add to) on each device for its share of the queries; it returns a `launch_result`.
   template <class Launch>
   void search(search_task const& task, gpu_candidates& found, metric_gpu_work& work,
               Launch const& launch) const {
@@ -53,7 +53,7 @@ class devices_with_layout {
     work.kernel_s += slowest;
     work.devices = std::max<std::uint64_t>(work.devices, busy);
   }
-  /// The same on the first device alone.
+  /// Searches on the first device only.
   template <class Launch>
   gpu_candidates search_on_first(search_task const& task, Launch const& launch) const {
     gpu_candidates found;
@@ -63,7 +63,7 @@ class devices_with_layout {
     });
     return found;
   }
-  /// run(0, work on the device) on the first device.
+  /// Calls run(0, work on the device) on the first device.
   template <class Run>
   void on_first(Run const& run) const {
     threads_.run(1, [&](std::size_t i) {

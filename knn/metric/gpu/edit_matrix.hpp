@@ -8,16 +8,17 @@
 
 namespace rulerank::inline v0::knn {
 
-/// Seconds of a matrix of edit distances.
+/// The seconds of a matrix of edit distances.
 struct edit_matrix_times {
-  double kernel_s = 0;  ///< of the kernels, results on the device
-  double whole_s = 0;   ///< from queries on the host, to the matrix on the host where it goes there
+  double kernel_s = 0;  ///< kernel time, results on the device
+  /// From queries on the host to the matrix, on the host if it is copied there.
+  double whole_s = 0;
 };
 
-/// For benchmarks: the distances of all pairs on the first device, of a layout by length whose
-/// words have at most 254 letters, and queries as short. matrix[q * objects + place], in the order
-/// of the layout's places; null: it stays on the device, where one part of the queries overwrites
-/// the one before.
+/// For benchmarks: computes the distances of all pairs on the first device, for a layout by length
+/// and queries, with words of at most 254 letters. matrix[q * objects + place], places as in the
+/// layout. null: the results stay on the device, where each batch of queries overwrites the
+/// previous one.
 edit_matrix_times edit_matrix(context const& ctx, gpu_layout const& layout,
                               gpu_queries const& queries, std::vector<std::uint8_t>* matrix);
 

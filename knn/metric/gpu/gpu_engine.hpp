@@ -13,50 +13,50 @@
 
 namespace rulerank::inline v0::knn {
 
-/// What queries are asked on devices.
+/// The arguments of a search on devices.
 struct gpu_request {
-  std::size_t k = 0;  ///< 0: all within the radius; else at most as many as there are objects
+  std::size_t k = 0;  ///< 0: all within the radius; otherwise at most the number of objects
   double radius = 0;
 };
 
 using gpu_candidates = std::vector<std::vector<candidate<double>>>;
 
-/// An engine on the GPUs that it was made for. Several threads may call its functions at once.
+/// An engine on specific GPUs. Several threads may call its functions at once.
 class metric_gpu_searcher {
  public:
   virtual ~metric_gpu_searcher() = default;
-  /// What it searches: queries are laid out for it.
+  /// The layout of its objects, for which queries are laid out.
   virtual gpu_layout const& layout() const = 0;
-  /// The k nearest, which may be more than there are objects, as `metric_index::search` gives them:
-  /// of an engine that writes them right into an answer. Such a one is asked to `search` for ranges
-  /// alone. Throws `usage_error` as `metric_index::search` does.
+  /// Returns the k nearest as `metric_index::search`, k possibly larger than the number of objects,
+  /// if the engine writes results directly into `neighbours`. The `search` of this engine then gets
+  /// only ranges. Throws `usage_error` as `metric_index::search`.
   virtual std::optional<neighbours> nearest(context const& /*ctx*/, gpu_queries const& /*queries*/,
                                             std::size_t /*k*/, metric_gpu_work& /*work*/) const {
     return std::nullopt;
   }
-  /// found[q]: what query q finds, in any order.
+  /// Sets found[q] to the results of query q, in any order.
   virtual void search(context const& ctx, gpu_queries const& queries, gpu_request const& request,
                       gpu_candidates& found, metric_gpu_work& work) const = 0;
 };
 
-/// What an engine is made of: an index for which `expect_searched` returns, and a context with
-/// devices. The engine keeps nothing of the index.
+/// The source of an engine: an index that `expect_searched` accepts, and a context with devices.
+/// The engine keeps no reference to the index.
 struct gpu_build {
   context const& ctx;
   metric_index const& index;
   metric_engine engine;
 };
 
-/// The type of index that an engine reads, and the function that makes the engine.
+/// The type of index that an engine reads, and the engine's factory.
 struct metric_gpu_maker {
   metric_index_type reads = metric_index_type::automatic;
   std::unique_ptr<metric_gpu_searcher> (*make)(gpu_build const& from) = nullptr;
 };
-/// All engines of the module.
+/// The registry of the module's engines.
 engine_registry<metric_engine, metric_gpu_maker>& registered_metric_engines();
 
-/// Throws `usage_error` for an index of another type than an engine reads, and for a space that
-/// GPUs do not search.
+/// Throws `usage_error` if the index has another type than the engine reads, or a space that GPUs
+/// do not search.
 void expect_searched(metric_index const& index, metric_engine engine, metric_index_type reads);
 
 std::unique_ptr<metric_gpu_searcher> make_pairs_on_gpus(gpu_build const& from);

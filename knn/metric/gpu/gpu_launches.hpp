@@ -10,38 +10,40 @@
 #include <span>
 #include <vector>
 
-// The launches that a search needs. The caller runs them on a device, or in tests on the host.
+// Divides a search into launches. The caller runs them on a device, or in tests on the host.
 namespace rulerank::inline v0::knn {
 
-/// What a launch found; the memory is its caller's, until the next launch.
+/// The results of a launch; the caller owns the memory, which is valid until the next launch.
 struct launch_result {
-  std::span<std::uint32_t const> count;  ///< [lists]; above the capacity: the list is not whole
-  std::span<std::uint64_t const> begin;  ///< [lists] the first entry of each that is whole
+  std::span<std::uint32_t const> count;  ///< [lists]; above the capacity: the list is incomplete
+  std::span<std::uint64_t const> begin;  ///< [lists] the first entry of each complete list
   std::span<double const> value;         ///< [entries]
   std::span<std::uint32_t const> id;     ///< [entries]
   std::uint64_t evaluations = 0;
 };
 
 struct launch_limits {
-  std::size_t entries = std::size_t{1} << 25;  ///< of all lists of a launch
-  std::uint32_t capacity = 256;                ///< objects within a radius that are expected
+  std::size_t entries = std::size_t{1} << 25;  ///< most entries of all lists of a launch
+  std::uint32_t capacity = 256;                ///< expected objects within a radius
 };
 
-/// Devices that share out some queries: as many as have `least` each, one at least.
+/// Returns the number of devices that divide the queries: as many as get at least `least` queries
+/// each, at least one.
 inline std::size_t devices_for(std::size_t queries, std::size_t least, std::size_t devices) {
   return std::clamp<std::size_t>(queries / std::max<std::size_t>(least, 1), 1, devices);
 }
-/// The fewest queries of a device where a block does one: with fewer, blocks wait for memory rather
-/// than for each other, and another device saves nothing.
+/// The fewest queries per device if each block does one. With fewer queries, blocks wait for memory
+/// rather than for each other, and another device saves no time.
 inline constexpr std::size_t least_blocks_of_device = 512;
-/// Likewise where all pairs are compared: those that take about half a millisecond.
+/// The fewest queries per device if all pairs are compared: as many as take about half a
+/// millisecond.
 inline std::size_t least_queries_of_device(gpu_layout const& layout) {
   return (std::size_t{1} << 25) / std::max(layout.objects, 1U);
 }
 
-/// Searches for all queries: launch(attempt, numbers, capacity) gives a `launch_result` for the
-/// queries of these numbers. Queries whose lists are not whole go to the next attempt: for ranges
-/// with the capacity that they need, for the k nearest with a capacity of k again.
+/// Searches for all queries: launch(attempt, numbers, capacity) returns a `launch_result` for the
+/// queries with these numbers. Queries with incomplete lists go to the next attempt, for ranges
+/// with the needed capacity, for the k nearest again with a capacity of k.
 template <class Launch>
 void search_by_launches(context const& ctx, gpu_layout const& layout, gpu_request const& request,
                         std::size_t queries, launch_limits const& limits, Launch const& launch,

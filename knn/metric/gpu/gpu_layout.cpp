@@ -17,7 +17,7 @@ namespace rulerank::inline v0::knn {
 
 namespace {
 
-/// The letters of a word, as a `word_space` has them.
+/// Returns the letters of a word as in `word_space`.
 std::vector<std::uint32_t> letters_of(std::string const& word, letters unit, std::string& buffer) {
   std::vector<std::uint32_t> found;
   if (unit == letters::bytes) {
@@ -34,7 +34,8 @@ std::vector<std::uint32_t> letters_of(std::string const& word, letters unit, std
   return found;
 }
 
-/// Numbers the letters of a word by the alphabet; those that it lacks stand behind it.
+/// Replaces the letters of a word by their numbers in the alphabet; other letters get larger
+/// numbers.
 void number(std::vector<std::uint32_t> const& alphabet, std::vector<std::uint32_t>& word) {
   for (std::uint32_t& letter : word) {
     auto const at = std::lower_bound(alphabet.begin(), alphabet.end(), letter);
@@ -68,7 +69,7 @@ void lay_out_words(word_space const& space, word_places places_of_words, gpu_lay
                         layout.alphabet.end());
   for (auto& word : words) number(layout.alphabet, word);
   if (places_of_words == word_places::by_length) {
-    // Neighbouring threads have words of one length, and letters in common.
+    // Neighbouring threads should have words of equal length with common letters.
     std::vector<std::uint32_t> order(words.size());
     std::iota(order.begin(), order.end(), 0U);
     std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
@@ -104,7 +105,9 @@ void add(gpu_queries& queries, std::vector<std::uint32_t> const& word) {
   if (queries.begin.empty()) queries.begin.push_back(0);
   constexpr std::size_t most = std::size_t{1} << 31;
   if (queries.letters.size() + word.size() > most)
-    throw usage_error("queries of more than 2^31 letters together are too many for a GPU");
+    throw usage_error(
+        "found queries of more than 2^31 letters together, which a GPU cannot search; search fewer "
+        "queries at a time");
   queries.letters.insert(queries.letters.end(), word.begin(), word.end());
   queries.begin.push_back(static_cast<std::uint32_t>(queries.letters.size()));
   ++queries.count;
@@ -116,7 +119,7 @@ void lay_out_objects(metric_space const& space, word_places order, gpu_layout& l
   constexpr std::uint32_t most = std::uint32_t{1} << 31;
   if (layout.places() >= most)
     throw usage_error(
-        fmt::format("found {} objects, GPUs search less than {}", layout.places(), most));
+        fmt::format("found {} objects, expected less than {} on GPUs", layout.places(), most));
   if (auto const* const vectors = dynamic_cast<vector_space const*>(&space))
     lay_out_vectors(*vectors, layout);
   else
@@ -146,7 +149,7 @@ gpu_queries queries_of(context const& ctx, gpu_layout const& layout,
   gpu_queries all;
   all.count = queries.size();
   if (queries.empty()) return all;
-  // The checks and the conversion of a space.
+  // Uses the checks and the conversion of a space.
   vector_space const checked(ctx, queries, layout.which);
   if (layout.objects > 0 && queries.dimensions() != layout.dimensions)
     throw usage_error(fmt::format("{}: found vectors of {} dimensions, expected {}", queries.name(),
@@ -174,7 +177,7 @@ gpu_queries queries_of(context const& ctx, gpu_layout const& layout,
   std::size_t const count = queries.size();
   if (auto const words = queries.as_words(0, count)) return queries_of(layout, *words);
   if (auto const vectors = queries.as_vectors(0, count)) return queries_of(ctx, layout, *vectors);
-  throw usage_error("GPUs search for vectors and words, not for objects of another type");
+  throw usage_error("GPUs search vectors and words, not objects of other types");
 }
 
 gpu_queries some_of(gpu_layout const& layout, gpu_queries const& all,

@@ -10,23 +10,23 @@
 #include <string>
 #include <vector>
 
-// The objects of an index as arrays for devices. None of it needs CUDA: tests run the searches on
-// the arrays as they are.
+// The objects of an index as arrays for devices. Needs no CUDA: tests search the arrays on the
+// host.
 namespace rulerank::inline v0::knn {
 
-/// What is searched, with its objects in places in the order that an engine reads them.
+/// The searched objects, in places in the order that an engine reads.
 struct gpu_layout {
   metric_distance which = metric_distance::l2;
   letters unit = letters::code_points;
-  /// That are found, in the first places. An engine may have objects once more in places after
-  /// them.
+  /// The number of searchable objects, which are in the first places. An engine may repeat objects
+  /// in later places.
   std::uint32_t objects = 0;
   std::vector<std::uint32_t> ids;  ///< [places] numbers in the index's space
 
   std::uint32_t dimensions = 0;
   std::vector<float> values;  ///< [dimensions][places]
 
-  std::vector<std::uint32_t> alphabet;  ///< ascending; the number of a letter is its place
+  std::vector<std::uint32_t> alphabet;  ///< ascending; the number of a letter is its index
   std::uint32_t letters_a_number = 4;
   std::vector<std::uint32_t> numbers;  ///< [numbers of the longest word][places]
   std::vector<std::uint32_t> length;   ///< [places]
@@ -38,38 +38,39 @@ struct gpu_layout {
 /// The order of words in places.
 enum class word_places : std::uint8_t {
   as_given,
-  /// Words of one length follow each other, in the order of their letters.
+  /// By length, then by letters.
   by_length,
 };
 
-/// Fills in the objects of `layout.ids`, of a `word_space` or a `vector_space`, and their kind.
-/// Throws `usage_error` for 2^31 places and more.
+/// Fills in the objects of `layout.ids`, from a `word_space` or a `vector_space`, and their kind.
+/// Throws `usage_error` for 2^31 or more places.
 void lay_out_objects(metric_space const& space, word_places order, gpu_layout& layout);
 
-/// The objects of an index of type brute in ascending order, or words by length. Throws as
-/// `lay_out_objects` does.
+/// Lays out the objects of an index of type brute in ascending order, or words by length. Throws as
+/// `lay_out_objects`.
 gpu_layout lay_out_all(metric_index const& index, word_places order);
 
-/// Queries as devices read them.
+/// Queries in the form that devices read.
 struct gpu_queries {
   std::size_t count = 0;
-  std::vector<float> values;           ///< [count][dimensions]
-  std::vector<std::uint32_t> letters;  ///< numbers of letters; of those that no object has, behind
-  std::vector<std::uint32_t> begin;    ///< [count + 1]
+  std::vector<float> values;  ///< [count][dimensions]
+  /// Numbers of letters; larger numbers for letters that no object has.
+  std::vector<std::uint32_t> letters;
+  std::vector<std::uint32_t> begin;  ///< [count + 1]
 
   std::uint32_t length(std::size_t q) const { return begin[q + 1] - begin[q]; }
   std::uint32_t longest() const;
 };
-/// Throw as `metric_gpu_index::search` does.
+/// Throw as `metric_gpu_index::search`.
 gpu_queries queries_of(context const& ctx, gpu_layout const& layout,
                        datasets::vectors const& queries);
 gpu_queries queries_of(gpu_layout const& layout, std::vector<std::string> const& queries);
 gpu_queries queries_of(context const& ctx, gpu_layout const& layout, metric_queries const& queries);
-/// Some of them, in the order of their numbers.
+/// Returns the queries with these numbers, in this order.
 gpu_queries some_of(gpu_layout const& layout, gpu_queries const& all,
                     std::span<std::uint32_t const> numbers);
 
-/// Where the arrays lie, on the host or on a device.
+/// The addresses of the arrays, on the host or on a device.
 struct placed_arrays {
   std::uint32_t const* ids = nullptr;
   float const* values = nullptr;
@@ -86,7 +87,7 @@ struct placed_queries {
   std::uint32_t longest = 0;
 };
 
-/// visit(objects) with what is compared.
+/// Calls visit(objects) with the objects and queries in their concrete types.
 template <class Visit>
 void with_objects(gpu_layout const& layout, placed_arrays const& at, placed_queries const& queries,
                   Visit const& visit) {
@@ -107,7 +108,7 @@ void with_objects(gpu_layout const& layout, placed_arrays const& at, placed_quer
   }
 }
 
-/// The objects at some places, as queries.
+/// Returns the objects at some places as queries.
 gpu_queries queries_at(gpu_layout const& layout, std::span<std::uint32_t const> places);
 
 }  // namespace rulerank::knn

@@ -9,9 +9,9 @@
 #include <cstring>
 #include <limits>
 
-// The distances of queries to all objects as a matrix of keys: unsigned integers in the order of
-// the distances, of words the distances themselves, of vectors the bits of the double, which is not
-// below 0.
+// Computes the distances of queries to all objects as a matrix of keys: unsigned integers in the
+// order of the distances. For words, the key is the distance; for vectors, the bits of the double,
+// which is not negative.
 namespace rulerank::inline v0::knn {
 
 template <class Key>
@@ -35,16 +35,17 @@ RULERANK_HOST_DEVICE double distance_of_key(Key key) {
   }
 }
 
-/// Shared memory of a block at most: so that several blocks stay on a multiprocessor.
+/// Most shared memory per block, so that several blocks fit a multiprocessor.
 inline constexpr std::size_t most_own_bytes = std::size_t{32} << 10;
 inline constexpr std::uint32_t threads_a_query = 128;
 
-/// Blocks to launch, and their global memory.
+/// The blocks of a launch, and their global memory.
 struct resident_work {
   std::uint32_t blocks = 0;
   std::byte* memory = nullptr;
 };
-/// As many blocks of a kernel as fill the current device, `most` at most, and as its memory allows.
+/// Returns as many blocks of a kernel as fill the current device, limited by `most` and by its
+/// memory.
 template <class Kernel, class Plan>
 resident_work place_blocks(Kernel* kernel, Plan const& plan, device_work& on, std::size_t most) {
   std::size_t blocks =
@@ -55,10 +56,10 @@ resident_work place_blocks(Kernel* kernel, Plan const& plan, device_work& on, st
           on.block_memory(std::max<std::size_t>(blocks * plan.device_bytes, 1))};
 }
 
-/// Objects that a block compares with a query after it has read it.
+/// Objects that a block compares with a query before it takes the next tile.
 inline constexpr std::uint32_t objects_a_tile = 2048;
 
-/// keys[slots[s]][place], by blocks that take a query and a tile of objects at a time. `slots`
+/// Sets keys[slots[s]][place]. Each block takes a query and a tile of objects at a time. `slots`
 /// null: 0, 1, ...
 template <class Objects, class Key>
 __global__ __launch_bounds__(threads_a_query) void measure_all(
@@ -81,7 +82,7 @@ __global__ __launch_bounds__(threads_a_query) void measure_all(
   }
 }
 
-/// Launches it on placed queries: `which` and `slots` lie on the device.
+/// Launches it for placed queries; `which` and `slots` must be on the device.
 template <class Key>
 void measure_matrix(gpu_layout const& layout, placed_arrays const& arrays,
                     placed_queries const& queries, device_work& on, std::uint32_t const* which,

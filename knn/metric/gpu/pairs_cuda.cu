@@ -1,15 +1,16 @@
 // The project's own search on GPUs, which compares all objects.
 //
-// Words: a thread has a word of the database and compares it with several queries at once, each bit
-// by bit in one mask of registers (knn/metric/edit_distance/edit_math.hpp). The queries' masks lie
-// side by side in shared memory, so that one read gives those of a letter for all queries of a
-// group. Words are sorted by length, so that the threads of a warp have as many letters, and by
-// letters, so that they often read the same masks; queries are sorted by length likewise. A
-// distance is a byte where no word has more than 254 letters. The bytes of some queries stay in the
-// device's memory, from where a block a query selects (knn/metric/gpu/block_selection.hpp).
+// Words: each thread compares one word of the database with several queries at once, bit-parallel
+// with one mask of registers per query (knn/metric/edit_distance/edit_math.hpp). The queries' masks
+// are interleaved in shared memory, so that one read gives those of a letter for all queries of a
+// group. Words are sorted by length, so that the threads of a warp have equal numbers of letters,
+// then by letters, so that they often read the same masks; queries are sorted by length, too. A
+// distance is a byte if no word has more than 254 letters. The distances of a batch of queries stay
+// in device memory, where one block per query selects from them
+// (knn/metric/gpu/block_selection.hpp).
 //
-// Vectors under l2 go to dense search (knn/metric/gpu/dense_pairs.cpp); under l1 and linf a matrix
-// of distances is selected from.
+// Vectors under l2 use dense search (knn/metric/gpu/dense_pairs.cpp); for l1 and linf, the results
+// are selected from a matrix of distances.
 
 #include "core/stopwatch.hpp"
 #include "knn/metric/gpu/block_selection.hpp"
@@ -28,15 +29,15 @@ namespace rulerank::inline v0::knn {
 namespace {
 
 constexpr std::uint32_t pair_threads = 128;
-/// Tiles of as many words as threads that a block compares with its queries.
+/// Tiles that a block compares with its queries; a tile has one word per thread.
 constexpr std::uint32_t tiles_a_block = 8;
-/// Groups of queries of a block at most.
+/// Most groups of queries per block.
 constexpr std::uint32_t most_groups = 8;
 constexpr std::uint32_t select_threads = 256;
-/// Of a matrix that stays on a device.
+/// Bytes of a matrix that stays on a device.
 constexpr std::size_t matrix_bytes = std::size_t{256} << 20;
 
-/// Farther than any bound.
+/// Larger than any bound.
 template <class Key>
 constexpr Key beyond = static_cast<Key>(~Key{0});
 
@@ -48,8 +49,8 @@ struct alignas(16) group_masks {
 static_assert(sizeof(group_masks<std::uint32_t, 4>) == 16);
 static_assert(sizeof(group_masks<std::uint64_t, 2>) == 16);
 
-/// Words of a database and queries of at most as many letters as a mask has bits. `slots`: of
-/// queries in the order of their lengths, [count]; slot s stands for query which[s] and row s of
+/// Words of a database, and queries with at most as many letters as a mask has bits. `slots`:
+/// [count] of queries in the order of their lengths; slot s belongs to query which[s] and row s of
 /// the matrix. Distances above `bound` may be `beyond`.
 struct word_pairs {
   word_columns words;
@@ -61,7 +62,7 @@ struct word_pairs {
   std::uint32_t const* slots;
   std::uint32_t count;
   std::uint32_t bound;
-  std::uint32_t groups;  // of a block
+  std::uint32_t groups;  // per block
 };
 
 /// Long because masks, tiles and groups share the block's memory and its barriers.
@@ -98,13 +99,13 @@ __global__ __launch_bounds__(pair_threads) void compare_words(
     std::uint32_t const first = (blockIdx.x * tiles_a_block + tile) * pair_threads;
     if (first >= pairs.objects) return;
     std::uint32_t const place = first + threadIdx.x;
-    // Of words that ascend in length.
+    // Words ascend in length.
     std::uint32_t const shortest = pairs.words.length[first];
     std::uint32_t const longest = pairs.words.length[min(first + pair_threads, pairs.objects) - 1];
     if (place >= pairs.objects) continue;
     std::uint32_t const length = pairs.words.length[place];
     for (std::uint32_t group = 0; group < groups; ++group) {
-      // Of queries that ascend in length.
+      // Queries ascend in length.
       std::uint32_t const low = lengths[group * Together];
       std::uint32_t const high = lengths[group * Together + Together - 1];
       std::uint32_t const apart = low > longest     ? low - longest
@@ -133,7 +134,7 @@ __global__ __launch_bounds__(pair_threads) void compare_words(
   }
 }
 
-/// The queries of slots [begin, end) of an order.
+/// Launches the kernel for the queries of slots [begin, end) of an order.
 template <class Mask, std::uint32_t Together, class Key>
 void launch_pairs(word_pairs pairs, index_range const& some, Key* matrix, cudaStream_t on) {
   if (some.size() == 0) return;
@@ -159,10 +160,11 @@ void launch_pairs(word_pairs pairs, index_range const& some, Key* matrix, cudaSt
   }
 }
 
-/// Alphabets of which the masks of a group fit in shared memory.
+/// The largest alphabet for which the masks of a group fit in shared memory.
 constexpr std::size_t most_letters_in_masks = 2048;
 
-/// Queries by length: those of 32 letters at most end before `end_of_32`, of 64 before `end_of_64`.
+/// Queries by length: those of at most 32 letters end before `end_of_32`, of at most 64 before
+/// `end_of_64`.
 struct length_order {
   std::vector<std::uint32_t> slots;
   std::size_t end_of_32 = 0;
@@ -185,8 +187,8 @@ length_order order_by_length(gpu_layout const& layout, gpu_queries const& querie
   return order;
 }
 
-/// matrix[slot][place] for `which` queries, which are placed, in an order that stays until the
-/// stream is done.
+/// Fills matrix[slot][place] for the placed queries `which`, in an order that must stay valid until
+/// the stream is done.
 template <class Key>
 void fill_word_matrix(gpu_layout const& layout, placed_arrays const& arrays,
                       placed_queries const& placed, device_work& on,
@@ -210,7 +212,7 @@ void fill_word_matrix(gpu_layout const& layout, placed_arrays const& arrays,
                  static_cast<std::uint32_t>(order.slots.size() - order.end_of_64), matrix);
 }
 
-/// A block a query.
+/// One query per block.
 template <class Key>
 __global__ __launch_bounds__(select_threads) void select_nearest(Key const* matrix,
                                                                  std::uint32_t objects,
@@ -250,7 +252,7 @@ __global__ __launch_bounds__(select_threads) void select_within(Key const* matri
   if (threadIdx.x == 0) lists.evaluations[list] = objects;
 }
 
-/// The largest key within a radius; keys of words end before `beyond`.
+/// Returns the largest key within a radius; keys of words are below `beyond`.
 template <class Key>
 Key farthest_key(double radius) {
   if constexpr (sizeof(Key) == sizeof(double)) return key_of_distance<Key>(radius + 0.0);
@@ -258,7 +260,7 @@ Key farthest_key(double radius) {
   return static_cast<Key>(std::min(std::floor(radius), most));
 }
 
-/// Matrices of keys that are selected from.
+/// Selects results from matrices of keys.
 class matrix_on_gpus final : public metric_gpu_searcher {
  public:
   matrix_on_gpus(context const& ctx, gpu_layout of)
@@ -334,7 +336,7 @@ class matrix_on_gpus final : public metric_gpu_searcher {
 
 std::unique_ptr<metric_gpu_searcher> make_pairs_on_gpus(gpu_build const& from) {
   gpu_layout layout = lay_out_all(from.index, word_places::by_length);
-  // Rows of a dense index are finite; the definitions of both searches are the same to the bit.
+  // Rows of a dense index are finite; both searches have the same definition, bit for bit.
   if (layout.which == metric_distance::l2 && layout.objects > 0)
     return make_dense_pairs(from.ctx, std::move(layout));
   return std::make_unique<matrix_on_gpus>(from.ctx, std::move(layout));

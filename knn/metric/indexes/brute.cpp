@@ -9,7 +9,7 @@ namespace rulerank::inline v0::knn {
 
 namespace {
 
-/// Compares all objects: vectors under l2 by dense search where queries come together.
+/// Compares all objects; for several queries under l2 by dense search.
 class brute final : public metric_structure {
  public:
   brute(context const& ctx, metric_space const& space, std::vector<std::uint32_t> objects)
@@ -27,7 +27,7 @@ class brute final : public metric_structure {
     if (!dense_ || !dense_->search(ctx, queries, radius, k, take)) return {};
     return metric_work{std::uint64_t{size()} * queries.size()};
   }
-  /// Regions: 0 the database, 1 the objects that were added, r > 1 part r - 2 of the others.
+  /// Regions: 0 the database, 1 the added objects, r > 1 part r - 2 of the others.
   bool search_some(metric_query& query, search_task const& task, std::uint64_t,
                    std::vector<search_task>& left) const override {
     if (task.region == 0) {
@@ -44,7 +44,7 @@ class brute final : public metric_structure {
   void insert(std::uint32_t object) override {
     added_.push_back(object);
     if (dense_) dense_->insert(object);
-    // So often that to lay out objects again takes a few times as long as to do it once.
+    // With this frequency, repeated layouts take only a few times as long as a single one.
     if (added_.size() > all_.objects().size() / 2) {
       all_ = metric_bucket(space_, objects());
       added_.clear();
@@ -69,8 +69,8 @@ class brute final : public metric_structure {
 
   metric_space const& space_;
   metric_bucket all_;
-  std::vector<std::uint32_t> added_;  // since `all_` was laid out
-  std::optional<dense_brute> dense_;  // of vectors under l2
+  std::vector<std::uint32_t> added_;  // since the last layout of `all_`
+  std::optional<dense_brute> dense_;  // for vectors under l2
 };
 
 }  // namespace

@@ -8,8 +8,8 @@ namespace rulerank::inline v0::knn {
 
 namespace {
 
-/// Dense search is given some queries at a time: as many as have about so many neighbours, within
-/// these limits.
+/// Dense search gets several queries at a time: as many as have about this many neighbours in
+/// total, within these limits.
 constexpr std::size_t neighbours_together = std::size_t{1} << 22;
 constexpr std::size_t fewest_together = 8;
 constexpr std::size_t most_together = 4096;
@@ -25,8 +25,8 @@ context on_the_cpu(context const& ctx) {
   return on;
 }
 
-/// What dense search found of a query, in the order of distance and number: squares that differ may
-/// have one root.
+/// Returns the results of dense search for a query, ordered by distance and number: different
+/// squares may have equal roots.
 std::vector<metric_candidate> in_order(std::span<std::uint32_t const> ids,
                                        std::span<double const> values) {
   std::vector<metric_candidate> found(ids.size());
@@ -89,7 +89,7 @@ bool dense_brute::search(context const& ctx, metric_queries const& queries, doub
 
 void dense_brute::search_nearest(context const& ctx, datasets::vectors const& queries,
                                  std::size_t k, take_answer const& take) const {
-  // Where the next root is that of the k-th, more objects than were found may have it.
+  // If the next root equals that of the k-th, further objects may have it.
   neighbours const nearest = index_.search(ctx, queries, std::min(k, size_) + 1, filter());
   std::vector<std::size_t> tied;
   for (std::size_t q = 0; q < queries.size(); ++q) {

@@ -1,5 +1,5 @@
-// `brute` of vectors under l2, which answers queries together by dense search, against the same
-// index that answers them one after the other.
+// Compares `brute` for vectors under l2, which answers queries together by dense search, with the
+// same index for single queries.
 
 #include "core/error.hpp"
 #include "core/random.hpp"
@@ -35,7 +35,7 @@ void expect_equal(rows_in_range const& a, rows_in_range const& b, std::string co
 
 constexpr schedule_options one_after_the_other{metric_schedule::shared};
 
-/// For k of 1 to more than all, and radii at, before and behind distances that there are.
+/// For k from 1 to more than all, and radii at, below and above existing distances.
 void expect_as_one_by_one(metric_index const& index, metric_queries const& queries,
                           std::string const& what) {
   std::size_t const n = index.size();
@@ -161,7 +161,7 @@ TEST(dense_brute, follows_objects_that_come_and_go) {
   expect_as_one_by_one(index, *queries, "none");
 }
 
-/// Queries that may be asked together alone, or one after the other alone.
+/// Queries that can only be searched together, or only one after the other.
 class wrapped final : public metric_queries {
  public:
   wrapped(metric_queries const& all, bool shows_vectors)

@@ -1,12 +1,12 @@
-// The EGNAT: Uribe 2005, Manipulación de estructuras métricas en memoria secundaria;
-// Barrientos 2011, section 2.2.3.1 and Algorithm 1. Inner nodes are those of
-// Brin's GNAT 1995, Near neighbor search in large metric spaces: centres, the nearest of which each
-// object belongs to, and the range of distances from each centre to the objects of each; centres
-// are chosen as there, far apart among three times as many. Leaves keep the distances to their
-// centre. Objects are taken out with ghost hyperplanes, which Barrientos names and Navarro and
-// Uribe 2011, Fully dynamic metric access methods based on hyperplane partitioning, describe: an
-// object from below takes the place of a centre, whose ranges stay those of the centre before (its
-// ghost) and are widened by the distance between the two.
+// The EGNAT: Uribe 2005, Manipulación de estructuras métricas en memoria secundaria; Barrientos
+// 2011, section 2.2.3.1 and Algorithm 1. Inner nodes are those of Brin's GNAT 1995, Near neighbor
+// search in large metric spaces: centres, to the nearest of which each object belongs, and the
+// range of distances from each centre to the objects of each centre. As there, centres are selected
+// from three times as many objects so that they are far apart. Leaves store the distances to their
+// centre. Objects are erased with ghost hyperplanes, which Barrientos names and Navarro and Uribe
+// 2011, Fully dynamic metric access methods based on hyperplane partitioning, describe: an object
+// from below replaces a centre; the ranges remain those of the former centre (its ghost), widened
+// by the distance between the two.
 
 #include "knn/metric/indexes/structure.hpp"
 
@@ -26,9 +26,10 @@ struct egnat_node {
   bool is_leaf = true;
   std::uint32_t parent = no_egnat_node;
   std::vector<std::uint32_t> objects;  ///< of a leaf, or centres
-  std::vector<double> to_centre;     ///< of a leaf that is not the root: the distance to its centre
-  std::vector<double> low, high;     ///< [i][j]: from centre i to centre j and the objects below it
-  std::vector<double> moved;         ///< how far centre i may be from the one of its ranges
+  std::vector<double> to_centre;       ///< of a leaf except the root: distance to its centre
+  std::vector<double> low, high;  ///< [i][j]: from centre i to centre j and the objects below it
+  /// Upper bound of the distance from centre i to the centre of its ranges.
+  std::vector<double> moved;
   std::vector<std::uint32_t> child;  ///< of each centre, or no_egnat_node
 };
 
@@ -51,7 +52,8 @@ class egnat final : public metric_structure {
   }
 
   void search(metric_query& query) const override { search(query, {}); }
-  /// Regions: the nodes; extra: the distance to the node's centre, and how far that has moved.
+  /// Regions: the nodes. extra: the distance to the node's centre, and how far this centre has
+  /// moved.
   bool search_some(metric_query& query, search_task const& task, std::uint64_t,
                    std::vector<search_task>& left) const override {
     visit(query, task, left);
@@ -87,8 +89,8 @@ class egnat final : public metric_structure {
   std::size_t bucket_;
   std::size_t size_ = 0;
   std::vector<egnat_node> nodes_;       // the root first
-  std::vector<std::uint32_t> unused_;   // of nodes_
-  std::vector<std::uint32_t> node_of_;  // where each object of the space is
+  std::vector<std::uint32_t> unused_;   // indexes into nodes_
+  std::vector<std::uint32_t> node_of_;  // the node of each object of the space
 };
 
 std::uint32_t egnat::new_leaf(std::uint32_t parent) {
@@ -104,7 +106,8 @@ std::uint32_t egnat::new_leaf(std::uint32_t parent) {
   return which;
 }
 
-/// The first object, then those farthest from the centres before, of three times as many.
+/// Returns the first object, then repeatedly the object farthest from the previous centres, out of
+/// three times as many.
 std::vector<std::uint32_t> egnat::choose_centres(std::vector<std::uint32_t> const& objects) {
   std::size_t const count = std::min(3 * arity, objects.size());
   std::vector<std::uint32_t> const sample(objects.begin(),
@@ -114,7 +117,7 @@ std::vector<std::uint32_t> egnat::choose_centres(std::vector<std::uint32_t> cons
   std::vector<std::uint32_t> centres;
   std::size_t next = 0;
   while (centres.size() < std::min(arity, count)) {
-    // Objects at the same place make no centres.
+    // Duplicates of a centre are no centres.
     if (nearest[next] == 0) break;
     centres.push_back(sample[next]);
     space_.from(sample[next])->compute(sample, infinity, values.data());
@@ -127,7 +130,7 @@ std::vector<std::uint32_t> egnat::choose_centres(std::vector<std::uint32_t> cons
   return centres;
 }
 
-/// Gives the objects of an inner node to their nearest centres; values: [centre][object].
+/// Assigns the objects of an inner node to their nearest centres; values: [centre][object].
 void egnat::deal(std::uint32_t which, std::vector<std::uint32_t> const& objects,
                  std::vector<double> const& values) {
   std::size_t const centres = nodes_[which].objects.size();
@@ -155,7 +158,7 @@ void egnat::deal(std::uint32_t which, std::vector<std::uint32_t> const& objects,
   }
 }
 
-/// Makes a leaf an inner node where it has too many objects, and so on below.
+/// Converts a leaf with too many objects to an inner node, recursively.
 void egnat::fill(context const* ctx, std::uint32_t which, std::size_t depth) {
   if (ctx != nullptr) ctx->check_stop();
   auto const stay = [&] {
@@ -243,7 +246,7 @@ void egnat::unlink(std::uint32_t which) {
   unused_.push_back(which);
 }
 
-/// Takes a centre away that has nothing below it.
+/// Removes a centre that has nothing below it.
 void egnat::remove_centre(std::uint32_t which, std::size_t slot) {
   egnat_node& inner = nodes_[which];
   std::size_t const centres = inner.objects.size();
@@ -267,8 +270,8 @@ void egnat::remove_centre(std::uint32_t which, std::size_t slot) {
   inner.child.erase(inner.child.begin() + at);
 }
 
-/// Takes an object out of a leaf below a node, or a centre without any: of a leaf the one that is
-/// nearest to the leaf's centre.
+/// Removes and returns an object below a node: from a leaf the object nearest to the leaf's centre,
+/// or a centre without objects.
 std::uint32_t egnat::taken_from(std::uint32_t which) {
   while (!nodes_[which].is_leaf) {
     auto const& children = nodes_[which].child;
@@ -327,7 +330,8 @@ void egnat::read(structure_reader& from, std::uint32_t which, std::size_t depth)
     if (which != 0) nodes_[which].to_centre = from.distances(count);
     return;
   }
-  if (count == 0 || count > arity) throw usage_error("a node of the tree has no such centres");
+  if (count == 0 || count > arity)
+    throw usage_error("a node of the tree has a wrong number of centres");
   nodes_[which].low = from.distances(count * count);
   nodes_[which].high = from.distances(count * count);
   nodes_[which].moved = from.distances(count);
@@ -368,7 +372,7 @@ void egnat::search_leaf(metric_query& query, egnat_node const& leaf, double to_c
   query.compare(left);
 }
 
-/// Compares what a node has; the children that are left, what may be nearest first.
+/// Compares the objects of a node; appends the remaining children, the nearest first.
 void egnat::visit(metric_query& query, search_task const& task,
                   std::vector<search_task>& next) const {
   egnat_node const& here = nodes_[task.region];

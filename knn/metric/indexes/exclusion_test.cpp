@@ -14,7 +14,8 @@
 namespace rulerank::inline v0::knn::exclusion_test {
 namespace {
 
-/// Vectors far from the origin or not, many of them on a line, where the bound is the distance.
+/// Vectors near or far from the origin, many of them on a line, where the bound equals the
+/// distance.
 datasets::vectors drawn(random_engine& chance, std::size_t rows, std::size_t dimensions,
                         double far) {
   std::vector<float> values;
@@ -51,7 +52,7 @@ TEST(exclusion, by_two_pivots_is_no_more_than_the_computed_distance) {
         sharp += bound > .999 * distance(q, x) && bound > 0 ? 1 : 0;
       }
     }
-  EXPECT_GT(sharp, 1000u);  // so that a bound that is too large would be seen
+  EXPECT_GT(sharp, 1000u);  // so that too large a bound would be detected
 }
 
 TEST(exclusion, by_two_pivots_is_of_l2_alone) {

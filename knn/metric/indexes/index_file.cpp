@@ -20,12 +20,13 @@ constexpr section_kind kind_of(std::size_t version) {
   return {"rulerank metric index", version, "rulerank search metric --index", metric_sections};
 }
 constexpr section_kind metric_kind = kind_of(3);
-/// Before it, mvpt had no distances between all of its points; other types were written alike.
+/// Up to this version, mvpt stored only some distances between its points; other types are
+/// unchanged.
 constexpr std::size_t version_before = 2;
 constexpr std::array<section_kind, 2> metric_kinds{metric_kind, kind_of(version_before)};
 using section_bytes = std::array<std::span<std::byte const>, places>;
 
-/// Of words, where each begins, and the end of the last.
+/// Returns the offset of each word, and the end of the last one.
 std::vector<std::uint64_t> begins_of(std::vector<std::string> const& words) {
   std::vector<std::uint64_t> begins{0};
   for (std::string const& word : words) begins.push_back(begins.back() + word.size());
@@ -34,7 +35,7 @@ std::vector<std::uint64_t> begins_of(std::vector<std::string> const& words) {
 
 template <class T>
 std::span<T const> array_in(std::span<std::byte const> section) {
-  if (section.size() % sizeof(T) != 0) throw usage_error("a section has no whole numbers");
+  if (section.size() % sizeof(T) != 0) throw usage_error("a section ends within a number");
   return {reinterpret_cast<T const*>(section.data()), section.size() / sizeof(T)};
 }
 
@@ -59,7 +60,7 @@ std::shared_ptr<vector_space const> read_vectors_in(context const& ctx, read_sec
                        ? section.empty()
                        : dimensions > 0 && dimensions <= values && values / dimensions == objects &&
                              dimensions * objects * sizeof(float) == section.size();
-  if (!fit) throw usage_error("its vectors do not fit together");
+  if (!fit) throw usage_error("the number of vectors contradicts the size of the file");
   datasets::vectors const rows(datasets::element::float32, section.data(), objects,
                                std::max<std::size_t>(dimensions, 1), read.memory, name);
   return std::make_shared<vector_space>(
@@ -71,16 +72,17 @@ std::shared_ptr<word_space const> read_words_in(nlohmann::json const& header,
                                                 std::span<std::uint64_t const> begins) {
   if (begins.size() != count_at(header, "objects") + 1 || begins.front() != 0 ||
       begins.back() != section.size())
-    throw usage_error("its words do not fit together");
+    throw usage_error("the number of words contradicts the size of the file");
   std::vector<std::string> words;
   for (std::size_t i = 0; i + 1 < begins.size(); ++i) {
     if (begins[i] > begins[i + 1] || begins[i + 1] > section.size())
-      throw usage_error("the begins of its words do not ascend");
+      throw usage_error("word offsets do not ascend");
     words.emplace_back(reinterpret_cast<char const*>(section.data()) + begins[i],
                        begins[i + 1] - begins[i]);
   }
   std::string const unit = header.at("letters").get<std::string>();
-  if (unit != "bytes" && unit != "code-points") throw usage_error("its letters are none");
+  if (unit != "bytes" && unit != "code-points")
+    throw usage_error("the kind of letters is not known");
   return std::make_shared<word_space>(std::move(words),
                                       unit == "bytes" ? letters::bytes : letters::code_points);
 }
@@ -92,7 +94,7 @@ void metric_index::save(context const& ctx, std::string const& path) const {
   auto const* const vectors = dynamic_cast<vector_space const*>(all.space.get());
   auto const* const words = dynamic_cast<word_space const*>(all.space.get());
   if (vectors == nullptr && words == nullptr)
-    throw usage_error("an index of objects of another program is not written to a file");
+    throw usage_error("an index of a caller's own objects cannot be written to a file");
   structure_arrays arrays;
   all.structure->save(arrays);
   nlohmann::ordered_json what{
@@ -122,7 +124,7 @@ void metric_index::save(context const& ctx, std::string const& path) const {
 saved_metric_index metric_index::open(context const& ctx, std::string const& path) {
   auto const read = read_section_file(ctx, metric_kinds, path);
   auto const fail = [&](std::string_view what) -> error { return {{path, 1, 1}, what}; };
-  // The checksums say that these are the bytes that were written; this, that they fit together.
+  // The checksums prove that the bytes are those written; this checks that they are consistent.
   try {
     auto const begins = array_in<std::uint64_t>(read.sections[of_begins]);
     auto const numbers = array_in<std::uint32_t>(read.sections[of_numbers]);
@@ -137,7 +139,7 @@ saved_metric_index metric_index::open(context const& ctx, std::string const& pat
     metric_index_options options;
     options.type = metric_index_type_from(read.header.at("type").get<std::string>());
     options.bucket = count_at(read.header, "bucket");
-    // Files that were written before have none.
+    // Older files have no alpha.
     options.alpha = read.header.value("alpha", options.alpha);
     if (!(options.alpha > 0 && options.alpha <= 1))
       throw usage_error(fmt::format("found alpha {}", options.alpha));
@@ -146,8 +148,8 @@ saved_metric_index metric_index::open(context const& ctx, std::string const& pat
     if (options.type == metric_index_type::mvpt &&
         count_at(read.header, "version") == version_before)
       throw usage_error(
-          fmt::format("found type mvpt of version {}, expected version {}: make it "
-                      "again from its objects",
+          fmt::format("found type mvpt of version {}, expected version {}; make the index again "
+                      "from its objects",
                       version_before, metric_kind.version));
     exclusion const rule(space->rounding(), space->has_four_points());
     opened.index.implementation_ =
@@ -159,9 +161,9 @@ saved_metric_index metric_index::open(context const& ctx, std::string const& pat
     all.holds = reader.holds();
     return opened;
   } catch (nlohmann::json::exception const& e) {
-    throw fail(fmt::format("the header of this index is not right: {}", e.what()));
+    throw fail(fmt::format("the header of this index is invalid: {}", e.what()));
   } catch (usage_error const& e) {
-    throw fail(fmt::format("this index is not right: {}", e.what()));
+    throw fail(fmt::format("this index is invalid: {}", e.what()));
   }
 }
 

@@ -35,7 +35,7 @@ datasets::vectors some_vectors(std::size_t rows) {
   return {std::move(values), 3};
 }
 
-/// What the error says that opening the index makes, or "OK".
+/// Returns the message of the error when opening the index, or "OK".
 std::string told_by(std::string const& path) {
   context ctx;
   ctx.threads = 1;  // many small files are opened
@@ -142,7 +142,7 @@ std::span<T> as(std::span<std::byte> bytes) {
   return {reinterpret_cast<T*>(bytes.data()), bytes.size() / sizeof(T)};
 }
 
-/// The file of an index with right checksums around what `change` makes of it.
+/// Returns an index file with correct checksums after `change`.
 std::string forged(std::string const& good,
                    std::function<void(parts const&, nlohmann::ordered_json&)> const& change) {
   static constexpr std::array<std::string_view, 4> names{"objects", "begins", "numbers",
@@ -221,8 +221,8 @@ TEST(metric_index_file, headers_that_cannot_be_are_told) {
               "OK");
 }
 
-/// Each number and distance of each type made another one: an error, or an index that can be
-/// searched to its end.
+/// Changes each number and distance of each type: the result is an error, or an index that can be
+/// searched.
 TEST(metric_index_file, numbers_that_cannot_be_are_told_or_do_no_harm) {
   temporary_folder const folder;
   auto const space = std::make_shared<word_space>(some_words(30));
@@ -264,7 +264,7 @@ TEST(metric_index_file, numbers_that_cannot_be_are_told_or_do_no_harm) {
 TEST(metric_index_file, what_is_no_index_or_cannot_be_written_is_told) {
   temporary_folder const folder;
   EXPECT_NE(told_by(folder / "absent"), "OK");
-  EXPECT_NE(told_by(written(folder, "1 qid:1 1:0.5\n")).find("no index of rulerank"),
+  EXPECT_NE(told_by(written(folder, "1 qid:1 1:0.5\n")).find("not an index of rulerank"),
             std::string::npos);
   auto const words = std::make_shared<word_space>(some_words(3));
   EXPECT_THROW(metric_index({}, words).save({}, folder / "absent/index"), output_error);

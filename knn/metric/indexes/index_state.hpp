@@ -9,16 +9,16 @@
 
 namespace rulerank::inline v0::knn {
 
-/// What a `metric_index` is.
+/// The state of a `metric_index`.
 struct metric_index::implementation {
   std::shared_ptr<metric_space const> space;
-  metric_index_options options;  ///< with the type that was chosen
+  metric_index_options options;  ///< with the chosen type
   exclusion rule;
   std::unique_ptr<metric_structure> structure;
-  std::vector<bool> holds{};  ///< of each object of the space
+  std::vector<bool> holds{};  ///< [objects of the space] whether the index holds it
 };
 
-/// For what searches an index in a way of its own.
+/// Access for searches outside of `metric_index`.
 struct metric_index_access {
   static metric_index::implementation const& of(metric_index const& index) {
     return *index.implementation_;

@@ -1,8 +1,7 @@
 // The List of Clusters: Chávez and Navarro 2000, An effective clustering algorithm to index high
-// dimensional metric spaces, with clusters of a fixed size. Search and order of the centres are
-// those of Barrientos 2011, Algorithms 6 and 7: the first object is the first centre, each next one
-// has the largest sum of distances to the centres before it, of the objects that are in no cluster
-// yet.
+// dimensional metric spaces, with clusters of a fixed size. Search and order of the centres follow
+// Barrientos 2011, Algorithms 6 and 7: the first object is the first centre; each next centre is
+// the object outside of all clusters with the largest sum of distances to the previous centres.
 
 #include "knn/metric/indexes/structure.hpp"
 
@@ -16,7 +15,8 @@ constexpr std::size_t lc_bucket = 32;
 
 struct cluster {
   std::uint32_t centre = 0;
-  double radius = 0;  ///< the largest distance of the cluster; later clusters are not nearer
+  /// Largest distance in the cluster; objects of later clusters are not nearer to the centre.
+  double radius = 0;
   metric_bucket objects;
 };
 
@@ -41,8 +41,8 @@ class list_of_clusters final : public metric_structure {
       if (query.is_beyond(at_least.behind)) return;
     }
   }
-  /// Regions: 0 the list of centres, r > 0 the cluster r - 1. A search for k nearest stops at each
-  /// cluster, which may end it.
+  /// Regions: 0 the list of centres, r > 0 the cluster r - 1. A search for the k nearest pauses at
+  /// each cluster, because it may end there.
   bool search_some(metric_query& query, search_task const& task, std::uint64_t budget,
                    std::vector<search_task>& left) const override {
     if (task.region > 0) {
@@ -74,7 +74,7 @@ class list_of_clusters final : public metric_structure {
   std::size_t size() const override { return size_; }
 
  private:
-  /// Distances from below: to the objects of a cluster, and to those of all that follow.
+  /// Lower bounds of the distances to the objects of a cluster, and to those of all later clusters.
   struct bounds {
     double inside, behind;
   };
@@ -82,7 +82,7 @@ class list_of_clusters final : public metric_structure {
     double const distance = query.measure(one.centre);
     query.offer(one.centre, distance);
     exclusion const& rule = query.rule();
-    // All that follow are at least as far from the centre as the radius.
+    // All later objects are at least `radius` away from the centre.
     return {rule.at_least(distance, 0, one.radius),
             one.radius - distance - rule.slack(one.radius + distance)};
   }
@@ -97,10 +97,10 @@ class list_of_clusters final : public metric_structure {
 
 list_of_clusters::list_of_clusters(metric_build const& from, std::size_t bucket) {
   std::vector<std::uint32_t> left = first_numbers(from.objects);
-  std::vector<double> sum(from.objects);  // by object: of the distances to all centres
+  std::vector<double> sum(from.objects);  // [objects] sum of the distances to all centres
   std::vector<double> values;
   std::vector<metric_candidate> near;
-  std::size_t next = 0;  // the place of the next centre in `left`
+  std::size_t next = 0;  // index of the next centre in `left`
   while (!left.empty()) {
     from.ctx.check_stop();
     cluster one;

@@ -1,9 +1,10 @@
 // The M-tree: Ciaccia, Patella and Zezula 1997, M-tree: an efficient access method for similarity
-// search in metric spaces; Barrientos 2011, section 2.2.3.2 and Algorithm 2. Objects lie in leaves,
-// a routing object above them has the radius of all below it; nodes keep the distances to the
-// routing object above. A node with too many entries is split by mM_RAD, the pair of entries whose
-// larger radius is the smallest, and the generalized hyperplane between them; entries that are
-// equally near to both go to the smaller half, without which equal objects would make a deep tree.
+// search in metric spaces; Barrientos 2011, section 2.2.3.2 and Algorithm 2. Objects are in leaves;
+// a routing object above them has the radius of all objects below it; nodes store the distances to
+// the routing object above. A node with too many entries is split by mM_RAD, which promotes the
+// pair of entries whose larger radius is smallest, and by the generalized hyperplane between them.
+// Entries that are equally near to both go to the smaller half, because otherwise equal objects
+// would make a deep tree.
 
 #include "knn/metric/indexes/structure.hpp"
 
@@ -15,14 +16,15 @@ namespace rulerank::inline v0::knn {
 namespace {
 
 constexpr std::size_t default_capacity = 32;
-/// With two, a half of three is full again: equal objects would add a level each.
+/// With a capacity of two, a half of three entries is full again: equal objects would add a level
+/// each.
 constexpr std::size_t least_capacity = 4;
 constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
 
 struct entry {
   std::uint32_t object = 0;
   std::uint32_t child = none;  ///< of a routing object
-  double radius = 0;           ///< at least the distance to all objects below
+  double radius = 0;           ///< upper bound of the distances to all objects below
   double to_parent = 0;        ///< to the routing object above; 0 in the root
 };
 struct m_tree_node {
@@ -30,7 +32,7 @@ struct m_tree_node {
   std::vector<entry> entries;
 };
 
-/// A way to split: the entries that are promoted, and the side of each.
+/// A split: the promoted entries, and the side of each entry.
 struct halves {
   std::size_t promoted[2] = {0, 1};
   double radius[2] = {0, 0};
@@ -57,7 +59,7 @@ class m_tree final : public metric_structure {
   }
 
   void search(metric_query& query) const override { search(query, {}); }
-  /// Regions: 0 the root, r > 0 the node r - 1; extra: the distance to the routing object above.
+  /// Regions: 0 the root, r > 0 the node r - 1. extra: the distance to the routing object above.
   bool search_some(metric_query& query, search_task const& task, std::uint64_t,
                    std::vector<search_task>& left) const override {
     visit(query, task, left);
@@ -75,8 +77,8 @@ class m_tree final : public metric_structure {
   std::size_t size() const override { return size_; }
 
  private:
-  /// The entries that take the place of the node's own, where it was split; their distances to the
-  /// routing object above are for the caller.
+  /// Returns the entries that replace the node's own if it was split; the caller sets their
+  /// distances to the routing object above.
   std::vector<entry> insert_below(std::uint32_t which, std::uint32_t routing,
                                   distances_from& origin, entry const& added);
   std::vector<double> distances_between(std::vector<entry> const& entries);
@@ -95,7 +97,8 @@ class m_tree final : public metric_structure {
   std::vector<m_tree_node> nodes_;
 };
 
-/// The routing object that has to grow the least, of those that need not the nearest.
+/// Returns the routing object whose radius must grow least; among those that need not grow, the
+/// nearest.
 std::size_t best_child(std::vector<entry> const& entries, std::vector<double> const& to) {
   std::size_t best = 0;
   auto const growth = [&](std::size_t i) { return std::max(to[i] - entries[i].radius, 0.0); };
@@ -126,7 +129,7 @@ std::vector<entry> m_tree::insert_below(std::uint32_t which, std::uint32_t routi
         one.to_parent = space_.from(routing)->to(one.object);
         ++evaluations_;
       }
-    auto& here = nodes_[which].entries;  // nodes were added
+    auto& here = nodes_[which].entries;  // references are invalid after adding nodes
     here[best] = made[0];
     here.push_back(made[1]);
   }
@@ -149,7 +152,7 @@ std::vector<double> m_tree::distances_between(std::vector<entry> const& entries)
   return between;
 }
 
-/// mM_RAD: all pairs are tried.
+/// mM_RAD: tries all pairs.
 halves m_tree::best_halves(std::vector<entry> const& entries,
                            std::vector<double> const& between) const {
   std::size_t const n = entries.size();
@@ -167,7 +170,7 @@ halves m_tree::best_halves(std::vector<entry> const& entries,
         std::size_t const side = second ? 1 : 0;
         tried.is_second[i] = second;
         ++count[side];
-        // The distance to an object in a leaf is the radius, to the bit.
+        // The distance to an object in a leaf is exact.
         double const reach =
             entries[i].child == none ? to[side] : rule_.at_most(to[side], entries[i].radius);
         tried.radius[side] = std::max(tried.radius[side], reach);
@@ -238,7 +241,7 @@ void m_tree::save(structure_arrays& to, std::uint32_t which) const {
   }
 }
 
-/// Compares what a node has; the children that are left, what may be nearest first.
+/// Compares the objects of a node; appends the remaining children, the nearest first.
 void m_tree::visit(metric_query& query, search_task const& task,
                    std::vector<search_task>& next) const {
   bool const has_parent = task.region > 0;

@@ -1,10 +1,11 @@
-// The project's own: a multi-vantage-point tree after Bozkaya and Özsoyoglu 1999, Indexing large
-// metric spaces for similarity search queries, whose nodes of one level share their two vantage
-// points, as in Chen et al. 2017, Pivot-based metric indexing. All objects have their distances to
-// all points in leaves, and most are excluded by them without one of their own. Points are chosen
-// one after the other as those that raise the bounds of pairs of objects the most (Bustos, Navarro
-// and Chávez 2003, Pivot selection techniques for proximity searching in metric spaces:
-// incremental). What may be nearest is looked at first, trees and objects alike.
+// Developed in this project: a multi-vantage-point tree after Bozkaya and Özsoyoglu 1999, Indexing
+// large metric spaces for similarity search queries, whose nodes of one level share their two
+// vantage points, as in Chen et al. 2017, Pivot-based metric indexing. Leaves store the distances
+// of their objects to all points, which exclude most objects without computing their distances to
+// the query. Points are selected one after the other so that they raise the bounds of pairs of
+// objects the most (Bustos, Navarro and Chávez 2003, Pivot selection techniques for proximity
+// searching in metric spaces: incremental). Subtrees and objects are visited by ascending lower
+// bound.
 
 #include "core/random.hpp"
 #include "knn/metric/indexes/structure.hpp"
@@ -20,14 +21,16 @@ namespace rulerank::inline v0::knn {
 namespace {
 
 constexpr std::size_t mvpt_bucket = 64;
-constexpr std::size_t parts = 4;  // of a node by one vantage point
+constexpr std::size_t parts = 4;  // parts of a node per vantage point
 constexpr std::size_t points_a_node = 2;
 constexpr std::size_t most_points = 256;
-constexpr std::size_t points_a_look = 16;        // at an object, before others may come first
-constexpr std::size_t mvpt_objects_at_once = 8;  // compared before the k-th distance is looked at
-constexpr std::size_t objects_a_point = 32;      // at least, so that points cost little
+// Points tested per visit of an object, before another may be nearer.
+constexpr std::size_t points_a_look = 16;
+// Objects compared before the k-th distance is read again.
+constexpr std::size_t mvpt_objects_at_once = 8;
+constexpr std::size_t objects_a_point = 32;  // fewest objects per point, so that points cost little
 
-constexpr std::size_t sampled_objects = 384;  // points are chosen among them
+constexpr std::size_t sampled_objects = 384;  // from which points are selected
 constexpr std::size_t sampled_pairs = 8192;
 
 using point_distances = std::array<double, points_a_node>;
@@ -37,20 +40,20 @@ struct child {
   std::uint32_t node = 0;
 };
 struct mvpt_node {
-  std::vector<child> children;        ///< of a leaf none
-  std::vector<std::uint32_t> bucket;  ///< of a leaf
+  std::vector<child> children;        ///< empty for a leaf
+  std::vector<std::uint32_t> bucket;  ///< for a leaf
   std::vector<double> to_points;      ///< [bucket][points]
 };
 
-/// What a search looks at next: a node, or an object of a leaf by its distances to the first points
-/// so far. Its distance is at least so much.
+/// An element of the search queue: a node, or an object of a leaf given its distances to the first
+/// points; ordered by a lower bound of its distance.
 struct waiting {
   static constexpr std::uint32_t whole_node = ~std::uint32_t{0};
   static constexpr std::uint32_t points_node = ~std::uint32_t{0};
 
   double at_least;
   std::uint32_t node;
-  std::uint32_t place = whole_node;  ///< of the object in the leaf
+  std::uint32_t place = whole_node;  ///< index of the object in the leaf
   std::uint32_t points = 0;
   bool operator<(waiting const& other) const {
     if (at_least != other.at_least) return at_least > other.at_least;
@@ -63,7 +66,8 @@ class mvp_tree final : public metric_structure {
   explicit mvp_tree(structure_reader& from) : points_(from.objects()), size_(from.number()) {
     own_ = {{}, points_, from.distances(points_.size() * points_.size())};
     if (size_ > points_.size()) read(from, 0);
-    if (from.seen() != size_) throw usage_error("the tree has another number of objects");
+    if (from.seen() != size_)
+      throw usage_error("the number of objects in the tree differs from that of the index");
   }
   mvp_tree(metric_build const& from, std::size_t bucket);
 
@@ -95,7 +99,7 @@ class mvp_tree final : public metric_structure {
   mvpt_node const& leaf(std::uint32_t which) const {
     return which == waiting::points_node ? own_ : nodes_[which];
   }
-  /// From a point to the next.
+  /// Returns the distance from a point to the next.
   double between(std::size_t point) const {
     return own_.to_points[point * points_.size() + point + 1];
   }
@@ -105,11 +109,11 @@ class mvp_tree final : public metric_structure {
   }
 
   std::vector<std::uint32_t> points_;
-  mvpt_node own_;  ///< the points as a leaf, which is not in the tree
+  mvpt_node own_;  ///< the points as a leaf outside of the tree
   std::size_t size_;
   std::vector<mvpt_node> nodes_;
   std::vector<std::uint8_t> level_;  ///< of each node
-  std::vector<double> table_;        ///< [objects][points], while the tree is made
+  std::vector<double> table_;        ///< [objects][points], during construction
 };
 
 mvp_tree::mvp_tree(metric_build const& from, std::size_t bucket) : size_(from.objects) {
@@ -134,7 +138,7 @@ mvp_tree::mvp_tree(metric_build const& from, std::size_t bucket) : size_(from.ob
   table_ = {};
 }
 
-/// Greedily, of drawn objects, so that the sum of the bounds of drawn pairs of them is the largest.
+/// Greedily selects random objects that maximize the sum of the bounds of random pairs.
 void mvp_tree::choose_points(metric_build const& from, std::size_t most) {
   if (most == 0) return;
   std::vector<std::uint32_t> some = first_numbers(size_);
@@ -177,7 +181,7 @@ void mvp_tree::choose_points(metric_build const& from, std::size_t most) {
   }
 }
 
-/// Orders objects by `far`, equal ones by number, and calls each(part).
+/// Sorts objects by `far`, equal ones by number, and calls each(part).
 template <class Far, class Each>
 void part_evenly(std::span<std::uint32_t> objects, Far const& far, Each const& each) {
   std::sort(objects.begin(), objects.end(), [&](std::uint32_t a, std::uint32_t b) {
@@ -248,7 +252,8 @@ std::uint32_t mvp_tree::read(structure_reader& from, std::size_t level) {
     nodes_[which] = std::move(leaf);
     return which;
   }
-  if (!has_points(level)) throw usage_error("the tree of the index has more levels than points");
+  if (!has_points(level))
+    throw usage_error("the tree of the index has more levels than vantage points");
   std::vector<child> children;
   for (std::size_t c = 0; c < count; ++c) {
     child one;
@@ -280,7 +285,7 @@ void mvp_tree::save(structure_arrays& to, std::uint32_t which) const {
   }
 }
 
-/// Appends the distances of so many more points, or of those that are left; they are objects too.
+/// Appends the distances of `count` more points, or of the remaining ones; points are objects, too.
 void mvp_tree::measure_points(metric_query& query, std::size_t count,
                               std::vector<double>& to) const {
   std::size_t const first = to.size();
@@ -290,8 +295,8 @@ void mvp_tree::measure_points(metric_query& query, std::size_t count,
   for (std::size_t p = 0; p < some.size(); ++p) query.offer(some[p], to[first + p]);
 }
 
-/// Calls each(node, how far its objects are at least) for the children of a node that are not all
-/// beyond the bound.
+/// Calls each(node, lower bound of the distance to its objects) for the children of a node within
+/// the bound.
 template <class Each>
 void mvp_tree::for_each_child(metric_query const& query, std::vector<double> const& to,
                               std::uint32_t which, double at_least, Each const& each) const {
@@ -304,7 +309,7 @@ void mvp_tree::for_each_child(metric_query const& query, std::vector<double> con
   }
 }
 
-/// Takes some more points into account, of those that were measured: few excluded objects need all.
+/// Uses a few more of the measured points; few of them suffice to exclude most objects.
 void mvp_tree::look_closer(metric_query const& query, std::vector<double> const& to,
                            waiting& at) const {
   exclusion const& rule = query.rule();
@@ -319,7 +324,7 @@ void mvp_tree::look_closer(metric_query const& query, std::vector<double> const&
   at.points = static_cast<std::uint32_t>(end);
 }
 
-/// Takes all points into account, or as many as exclude the object.
+/// Uses points until the object is excluded or all are used.
 void mvp_tree::look_through(metric_query const& query, std::vector<double> const& to,
                             waiting& at) const {
   do look_closer(query, to, at);
@@ -362,8 +367,8 @@ void mvp_tree::search(metric_query& query) const {
   query.compare(left);
 }
 
-/// Of a search by radius the order of objects does not matter. Points are measured as long as the
-/// last ones excluded more objects than they were.
+/// The order of objects does not matter in a search by radius. Points are measured as long as the
+/// last ones excluded more objects than there were points.
 void mvp_tree::search_within(metric_query& query) const {
   std::size_t const levels =
       level_.empty() ? 0 : *std::max_element(level_.begin(), level_.end()) + std::size_t{1};
@@ -402,7 +407,7 @@ void mvp_tree::search_within(metric_query& query) const {
 
 bool mvp_tree::search_some(metric_query& query, search_task const& task, std::uint64_t,
                            std::vector<search_task>& left) const {
-  if (!query.shrinks()) {  // points are measured for all nodes
+  if (!query.shrinks()) {  // all points are measured for all nodes
     search_within(query);
     return false;
   }

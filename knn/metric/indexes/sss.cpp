@@ -1,7 +1,7 @@
 // The SSS-Index: Brisaboa et al. 2006; Barrientos 2011, Algorithms 3 and 4. A table has the
-// distance of each object to each pivot. A search reads it rounded to one or two bytes a distance
-// (sss_codes.hpp), and the table itself of the few objects of which the codes leave it open whether
-// they are excluded: no more distances are computed than by the table.
+// distance of each object to each pivot. A search reads codes of one or two bytes per distance
+// (sss_codes.hpp), and the table itself only for the few objects that the codes leave undecided. It
+// computes exactly as many distances as a search of the table.
 
 #include "knn/metric/indexes/sss_codes.hpp"
 #include "knn/metric/indexes/sss_pivots.hpp"
@@ -14,12 +14,12 @@ namespace rulerank::inline v0::knn {
 
 namespace {
 
-/// A table of more would take longer to read than it saves.
+/// Reading a larger table would take longer than it saves.
 constexpr std::size_t most_pivots = 256;
-/// Objects of a task.
+/// Objects per task.
 constexpr std::size_t objects_a_task = 1024;
 static_assert(objects_a_task % codes_a_block == 0);
-/// Objects that are compared before the distance of the k-th is looked at again.
+/// Objects that are compared before the distance of the k-th is read again.
 constexpr std::size_t rows_at_once = 16;
 
 class sss_index final : public metric_structure {
@@ -74,7 +74,7 @@ class sss_index final : public metric_structure {
   std::size_t size() const override { return objects_.size(); }
 
  private:
-  /// By the table.
+  /// Tests an object with the table.
   bool excludes(metric_query const& query, std::vector<double> const& to_pivot,
                 std::size_t i) const {
     double const* const row = table_.data() + i * pivots_.size();
@@ -82,7 +82,7 @@ class sss_index final : public metric_structure {
       if (query.is_beyond(query.rule().at_least(to_pivot[p], row[p], row[p]))) return true;
     return false;
   }
-  /// Objects of [first, last).
+  /// Searches the objects of [first, last).
   void search_rows(metric_query& query, std::vector<double> const& to_pivot, std::size_t first,
                    std::size_t last) const {
     if (query.shrinks()) {
@@ -94,12 +94,12 @@ class sss_index final : public metric_structure {
       if (one.is_sure || !excludes(query, to_pivot, one.place)) left.push_back(objects_[one.place]);
     query.compare(left);
   }
-  /// Barrientos gives a search by radius alone. Objects whose bounds are the smallest come first,
-  /// so that the radius is small when the others come.
+  /// Barrientos describes only searches by radius. Objects with the smallest bounds come first, so
+  /// that the radius is small when the others follow.
   void search_nearest(metric_query& query, std::vector<double> const& to_pivot, std::size_t first,
                       std::size_t last) const {
     auto const bounds = codes_.bounds_of(query.rule(), to_pivot, first, last);
-    std::array<std::size_t, 257> begin{};  // of the objects of each bucket, and the end
+    std::array<std::size_t, 257> begin{};  // first object of each bucket, and the end
     for (std::uint16_t const apart : bounds.apart) ++begin[bucket_of(apart) + 1];
     for (std::size_t b = 0; b + 1 < begin.size(); ++b) begin[b + 1] += begin[b];
     std::vector<std::uint32_t> order(bounds.apart.size());
@@ -127,7 +127,7 @@ class sss_index final : public metric_structure {
     }
     query.compare(some);
   }
-  /// Codes of objects come in 256 buckets, in whose order they are looked at.
+  /// Objects are visited in 256 buckets of their codes.
   std::size_t bucket_of(std::uint16_t apart) const {
     return codes_.are_whole() ? apart : apart / std::size_t{256};
   }

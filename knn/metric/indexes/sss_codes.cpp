@@ -59,8 +59,8 @@ double pivot_codes::high_of(int code) const {
   return code == last_code() ? infinite : low_of(code + 1);
 }
 
-/// The codes that do not exclude. They follow each other, since bounds rise on both sides of the
-/// query's own distance.
+/// Returns the codes that do not exclude. They are contiguous, because bounds increase on both
+/// sides of the query's distance.
 code_range pivot_codes::range(exclusion const& rule, double to_pivot, double bound,
                               bool& is_empty) const {
   auto const excludes = [&](int code) {
@@ -76,7 +76,8 @@ code_range pivot_codes::range(exclusion const& rule, double to_pivot, double bou
   return range_of(low, std::max(low, high));
 }
 
-/// Those none of whose distances excludes: |a - b| is not below the bound that the table gives.
+/// Returns the codes for which no represented distance excludes: |a - b| is within the table's
+/// bound.
 code_range pivot_codes::sure_range(double to_pivot, double bound, bool& is_empty) const {
   int low = code_of(std::max(to_pivot - bound, 0.0));
   while (low <= last_code() && to_pivot - low_of(low) > bound) ++low;
@@ -103,7 +104,7 @@ std::vector<pivot_codes::object_left> pivot_codes::within(exclusion const& rule,
     std::uint64_t some = codes_in_ranges(codes, ranges.data());
     if (last - begin < codes_a_block) some &= (std::uint64_t{1} << (last - begin)) - 1;
     if (some == 0) continue;
-    // A code that is a distance excludes what the table does.
+    // A code that equals the distance excludes exactly what the table excludes.
     std::uint64_t const sure = is_whole_   ? some
                                : none_sure ? 0
                                            : codes_in_ranges(codes, sure_ranges.data());

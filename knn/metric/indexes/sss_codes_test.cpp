@@ -67,7 +67,7 @@ TEST_P(CodeKernels, DoWhatPlainLoopsDo) {
 struct table_case {
   std::size_t objects, pivots;
   bool is_whole;
-  double scale;  ///< distances are below
+  double scale;  ///< upper bound of the distances
 };
 
 class PivotCodes : public testing::TestWithParam<table_case> {
@@ -179,7 +179,8 @@ TEST(PivotCodesOfParts, AreThoseOfTheWhole) {
   EXPECT_LT(whole.size(), objects);
 }
 
-// Between whole distances: a query of another program's metric that is whole among objects alone.
+// Integer distances only among objects: a query of another program's metric may have fractional
+// ones.
 TEST(PivotCodesOfWholeDistances, ExcludeAllWhereNoneIsWithin) {
   std::vector<double> const table{3, 4, 7};
   pivot_codes const codes(table, 1);

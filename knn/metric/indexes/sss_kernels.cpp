@@ -12,7 +12,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 template <class T>
 using code_tag = hn::CappedTag<T, codes_a_block>;
-/// Pivots after which a vector of objects is asked whether all are excluded.
+/// Pivots after which a vector of objects is tested for being excluded completely.
 constexpr std::size_t pivots_a_look = 8;
 
 template <class T>

@@ -10,8 +10,8 @@
 // efficient multimedia information retrieval; Barrientos 2011, Algorithm 3.
 namespace rulerank::inline v0::knn {
 
-/// Places of the pivots among the objects: the first object, then in their order those that are at
-/// least `apart` from all pivots before; of these at most `most`.
+/// Returns the places of the pivots among the objects: the first object, then in order each object
+/// at a distance of at least `apart` from all previous pivots; at most `most`.
 inline std::vector<std::size_t> sss_pivots(metric_build const& from,
                                            std::span<std::uint32_t const> objects, double apart,
                                            std::size_t most, std::uint64_t& evaluations) {

@@ -1,7 +1,7 @@
 // The SSS-Tree: Brisaboa, Pedreira, Seco, Solar and Uribe 2008, Clustering-based similarity search
 // in metric spaces with sparse spatial centers; Barrientos 2011, section 2.2.3.4 and Algorithm 5.
-// The centres of a node are chosen as SSS's pivots among its objects, the others go to the nearest
-// centre, and each centre has the radius of its cluster.
+// The centres of a node are selected among its objects as SSS pivots; the other objects go to the
+// nearest centre, and each centre has the radius of its cluster.
 
 #include "knn/metric/indexes/sss_pivots.hpp"
 #include "knn/metric/indexes/structure.hpp"
@@ -24,14 +24,15 @@ struct centre {
 };
 struct sss_tree_node {
   std::vector<std::uint32_t> bucket;  ///< of a leaf
-  std::vector<centre> centres;        ///< of another node
+  std::vector<centre> centres;        ///< of an inner node
 };
 
 class sss_tree final : public metric_structure {
  public:
   explicit sss_tree(structure_reader& from) : size_(from.number()) {
     if (size_ > 0) read(from, 0);
-    if (from.seen() != size_) throw usage_error("the tree has another number of objects");
+    if (from.seen() != size_)
+      throw usage_error("the number of objects in the tree differs from that of the index");
   }
   sss_tree(metric_build const& from, std::size_t bucket) : size_(from.objects) {
     if (size_ > 0) make(from, bucket, first_numbers(size_), 0);
@@ -137,8 +138,8 @@ void sss_tree::save(structure_arrays& to, std::uint32_t which) const {
   }
 }
 
-/// Compares what a node has; the children that it leaves, with their distances from below: of k
-/// nearest, the clusters that may be nearest come first.
+/// Compares the objects of a node and returns the remaining children with lower bounds of their
+/// distances; for the k nearest, in ascending order.
 std::vector<metric_candidate> sss_tree::visit(metric_query& query, std::uint32_t which) const {
   sss_tree_node const& here = nodes_[which];
   query.compare(here.bucket);

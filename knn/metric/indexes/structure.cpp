@@ -74,12 +74,12 @@ std::size_t structure_reader::count(std::size_t most) {
 }
 std::uint32_t structure_reader::pivot() {
   std::uint32_t const found = number();
-  if (found >= seen_.size()) refuse("the index has an object that there is not");
+  if (found >= seen_.size()) refuse("the index refers to an object that does not exist");
   return found;
 }
 std::uint32_t structure_reader::object() {
   std::uint32_t const found = pivot();
-  if (seen_[found]) refuse("the index has an object twice");
+  if (seen_[found]) refuse("the index lists an object twice");
   seen_[found] = true;
   ++count_;
   return found;
@@ -103,7 +103,7 @@ std::vector<double> structure_reader::distances(std::size_t count) {
                            distances_.begin() + static_cast<std::ptrdiff_t>(count));
   distances_ = distances_.subspan(count);
   for (double const one : some)
-    if (!(one >= 0)) refuse("a distance of the index is below 0 or none");
+    if (!(one >= 0)) refuse("a distance of the index is negative or not a number");
   return some;
 }
 void structure_reader::expect_depth(std::size_t depth) const {
@@ -119,10 +119,10 @@ std::optional<metric_work> metric_structure::search_all(context const&, metric_q
   return {};
 }
 void metric_structure::insert(std::uint32_t) {
-  refuse("this type of index takes no objects in once it is made");
+  refuse("objects cannot be added to an index of this type");
 }
 void metric_structure::erase(std::uint32_t) {
-  refuse("this type of index takes no objects out");
+  refuse("objects cannot be removed from an index of this type");
 }
 
 void distances_of(context const& ctx, metric_space const& space, std::uint32_t from,

@@ -16,33 +16,34 @@
 #include <span>
 #include <vector>
 
-// What an index of a metric space is made of, and what its search is given.
+// The parts of a metric index, and the arguments of its search.
 namespace rulerank::inline v0::knn {
 
 using metric_candidate = candidate<double>;
 
 class metric_query;
 
-/// Objects of a space that are compared with a query all at once, laid out for that.
+/// Objects of a space, laid out to compare them with a query together.
 class metric_block {
  public:
   virtual ~metric_block() = default;
-  /// Offers the query those within its bound. `origin`: the query's, which the block's space gave.
+  /// Offers the objects within the query's bound to the query. `origin`: the query's, made by the
+  /// block's space.
   virtual void compare(distances_from& origin, metric_query& query) const = 0;
-  /// The numbers of its parts, in the order in which `compare` looks at them. Each has some
-  /// thousand objects at most.
+  /// Returns the numbers of its parts in the order in which `compare` visits them. Each has at most
+  /// some thousand objects.
   virtual std::vector<std::uint32_t> parts(distances_from& origin) const = 0;
-  /// Compares a part alone, and says how many objects it has.
+  /// Compares one part, and returns the number of its objects.
   virtual std::size_t compare_part(std::uint32_t part, distances_from& origin,
                                    metric_query& query) const = 0;
-  /// Takes one of the objects out.
+  /// Removes an object of the block.
   virtual void erase(std::uint32_t object) = 0;
 };
 
-/// Some objects of a space as a block; null where `has_blocks(space)` is false.
+/// Lays out objects of a space as a block; null if `has_blocks(space)` is false.
 std::unique_ptr<metric_block> block_of(metric_space const& space,
                                        std::span<std::uint32_t const> objects);
-/// Whether the library lays out the objects of a space in blocks: words.
+/// Returns whether the library lays out the objects of a space in blocks: only words.
 bool has_blocks(metric_space const& space);
 
 /// Objects that an index compares together.
@@ -53,9 +54,9 @@ class metric_bucket {
       : objects_(std::move(objects)), block_(block_of(space, objects_)) {}
 
   std::vector<std::uint32_t> const& objects() const { return objects_; }
-  /// Null where the space has none.
+  /// Null if the space has no blocks.
   metric_block const* block() const { return block_.get(); }
-  /// Takes one of them out.
+  /// Removes an object of the bucket.
   void erase(std::uint32_t object) {
     objects_.erase(std::find(objects_.begin(), objects_.end(), object));
     if (block_) block_->erase(object);
@@ -66,11 +67,11 @@ class metric_bucket {
   std::unique_ptr<metric_block> block_;
 };
 
-/// One query on its way through an index: the distances that it asks for, what was found, and the
-/// distance beyond which nothing more is wanted, which of k nearest shrinks.
+/// One query during its search: the distances that it computes, its results, and the bound beyond
+/// which objects are irrelevant. The bound of the k nearest decreases.
 class metric_query {
  public:
-  /// All within `radius`; or with k > 0 the k nearest.
+  /// Searches for all objects within `radius`, or for the k nearest if k > 0.
   metric_query(distances_from& origin, exclusion const& rule, double radius, std::size_t k)
       : origin_(origin),
         rule_(rule),
@@ -81,17 +82,18 @@ class metric_query {
   double bound() const {
     return nearest_ && nearest_->full() ? std::min(nearest_->last(), radius_) : radius_;
   }
-  /// Of k nearest: as many are known to be within `bound`, as another task of the search found.
+  /// For the k nearest: lowers the bound, because another task of the search found k objects within
+  /// it.
   void narrow(double bound) {
     if (nearest_) radius_ = std::min(radius_, bound);
   }
-  /// How many are wanted; 0: all within the radius.
+  /// Whether the bound decreases: it is a search for the k nearest.
   bool shrinks() const { return nearest_.has_value(); }
   exclusion const& rule() const { return rule_; }
-  /// Whether objects are all beyond the bound that are at least so far.
+  /// Returns whether objects at a distance of at least `at_least` are beyond the bound.
   bool is_beyond(double at_least) const { return at_least > bound(); }
 
-  /// Distances of pivots, whole.
+  /// Computes exact distances of pivots.
   void measure(std::span<std::uint32_t const> objects, double* values) {
     evaluations_ += objects.size();
     origin_.compute(objects, std::numeric_limits<double>::infinity(), values);
@@ -101,14 +103,14 @@ class metric_query {
     measure({&object, 1}, &value);
     return value;
   }
-  /// An object whose distance is known.
+  /// Offers an object whose distance is known.
   void offer(std::uint32_t object, double value) {
     if (nearest_)
       nearest_->add({value, object});
     else if (value <= radius_)
       within_.push_back({value, object});
   }
-  /// Compares objects, and takes those that are within the bound.
+  /// Compares objects and keeps those within the bound.
   void compare(std::span<std::uint32_t const> objects);
   void compare(metric_bucket const& bucket) {
     if (bucket.block() == nullptr) return compare(bucket.objects());
@@ -116,11 +118,11 @@ class metric_query {
     bucket.block()->compare(origin_, *this);
   }
 
-  /// The same in parts, in the order of their numbers here.
+  /// Do so by parts, in the order in which `parts_of` returns their numbers.
   std::vector<std::uint32_t> parts_of(metric_bucket const& bucket) const;
   void compare(metric_bucket const& bucket, std::uint32_t part);
 
-  /// Nearest first, equally near ones by rising number.
+  /// Returns the results, nearest first, equal values by ascending number.
   std::vector<metric_candidate>& sorted();
   std::uint64_t evaluations() const { return evaluations_; }
 
@@ -133,7 +135,7 @@ class metric_query {
   std::uint64_t evaluations_ = 0;
 };
 
-/// The numbers and distances that an index is written as.
+/// The numbers and distances that represent an index in a file.
 struct structure_arrays {
   std::vector<std::uint32_t> numbers;
   std::vector<double> distances;
@@ -148,8 +150,8 @@ struct structure_arrays {
   }
 };
 
-/// Reads them again. All functions throw `usage_error` for what no index writes, so that an index
-/// never has an object that there is not, one twice, or a tree too deep to walk.
+/// Reads these arrays. All functions throw `usage_error` for data that no index writes, so an index
+/// never has a nonexistent object, a duplicate object, or a tree too deep to traverse.
 class structure_reader {
  public:
   structure_reader(std::span<std::uint32_t const> numbers, std::span<double const> distances,
@@ -159,15 +161,15 @@ class structure_reader {
   static constexpr std::size_t deepest = 10000;
 
   std::uint32_t number();
-  /// A number that is at most `most`.
+  /// Reads a number of at most `most`.
   std::size_t count(std::size_t most);
-  /// Objects that the index has, each once.
+  /// Read objects of the index, each at most once.
   std::uint32_t object();
   std::vector<std::uint32_t> objects();
-  /// Objects that it has elsewhere.
+  /// Read objects that the index holds elsewhere.
   std::uint32_t pivot();
   std::vector<std::uint32_t> pivots();
-  /// Not below 0 and not NaN.
+  /// Reads a distance: not negative and not NaN.
   double distance();
   std::vector<double> distances(std::size_t count);
   void expect_depth(std::size_t depth) const;
@@ -182,52 +184,52 @@ class structure_reader {
   std::size_t count_ = 0;
 };
 
-/// A task of a search, which any thread may do apart from the other tasks: what Barrientos 2011,
-/// section 3.2, calls a requirement (region, index, query, extra field), less the query. `{}` is
-/// the whole search.
+/// A task of a search, which any thread may do independently: a requirement (region, index, query,
+/// extra field) in Barrientos 2011, section 3.2, without the query. `{}` is the whole search.
 struct search_task {
-  std::uint32_t region = 0;          ///< of the index, as each type numbers them
-  std::uint32_t place = 0;           ///< where in the region the task goes on
-  double at_least = 0;               ///< the distance to all objects of the task, from below
-  std::array<double, 2> extra = {};  ///< what the type needs besides
-  std::shared_ptr<std::vector<double> const> to_pivots = {};  ///< distances to pivots above
+  std::uint32_t region = 0;          ///< of the index; each type numbers its regions
+  std::uint32_t place = 0;           ///< position in the region where the task continues
+  double at_least = 0;               ///< lower bound of the distance to all objects of the task
+  std::array<double, 2> extra = {};  ///< further values of the type
+  /// Distances to pivots of parent nodes.
+  std::shared_ptr<std::vector<double> const> to_pivots = {};
 };
 
-/// Given each query's answer, nearest first, by any thread; the answers are those of one thread.
+/// Receives each query's results, nearest first, valid for one thread; called by any thread.
 using take_answer = std::function<void(std::size_t query, std::vector<metric_candidate>& found)>;
 
-/// An index. Several threads may call the const functions at once: all that changes in a search is
-/// in the query, which is one thread's.
+/// An index. Several threads may call the const functions at once, because only the query changes
+/// during a search, and each query belongs to one thread.
 class metric_structure {
  public:
   virtual ~metric_structure() = default;
   virtual void search(metric_query& query) const = 0;
-  /// Answers all queries in the threads of the context, `k` and `radius` as of `metric_query`, and
-  /// says how many distances that takes; none, and no answer, where the type answers them one after
-  /// the other, which is the default.
+  /// Answers all queries with the context's threads and returns the work in distances; `k` and
+  /// `radius` as in `metric_query`. Returns nothing, without results, if the type answers one query
+  /// at a time, which is the default.
   virtual std::optional<metric_work> search_all(context const& ctx, metric_queries const& queries,
                                                 double radius, std::size_t k,
                                                 take_answer const& take) const;
-  /// Does a task of a search: a node, a cluster, or of what is as long as the database so much as
-  /// takes about `budget` distances. Appends the tasks that are left of it, in the order in which
-  /// `search` does them; true: the last of them is the rest of this one. Tasks whose `at_least` is
-  /// beyond the query's bound need not be done.
+  /// Does one task of a search: a node, a cluster or, for regions as long as the database, about
+  /// `budget` distances. Appends the remaining tasks in the order of `search`; returns true if the
+  /// last of them continues this task. Tasks whose `at_least` is beyond the query's bound can be
+  /// skipped.
   virtual bool search_some(metric_query& query, search_task const& task, std::uint64_t budget,
                            std::vector<search_task>& left) const = 0;
   virtual void save(structure_arrays& to) const = 0;
-  /// Throw `usage_error` unless a type says otherwise.
+  /// Throw `usage_error` by default.
   virtual void insert(std::uint32_t object);
   virtual void erase(std::uint32_t object);
-  /// Objects in it.
+  /// The number of objects in the index.
   virtual std::size_t size() const = 0;
-  /// The distances that were computed for it.
+  /// The distances computed to build the index.
   std::uint64_t evaluations() const { return evaluations_; }
 
  protected:
   std::uint64_t evaluations_ = 0;
 };
 
-/// What an index is made of: the first `objects` of a space, or what was saved.
+/// The source of an index: the first `objects` of a space, or saved arrays.
 struct metric_build {
   context const& ctx;
   metric_space const& space;
@@ -236,21 +238,21 @@ struct metric_build {
   structure_reader* saved = nullptr;
 };
 
-/// values[i] = d(from, objects[i]), in all threads.
+/// Sets values[i] = d(from, objects[i]), with all threads.
 void distances_of(context const& ctx, metric_space const& space, std::uint32_t from,
                   std::span<std::uint32_t const> objects, std::span<double> values);
 
 /// 0, 1, ..., n - 1
 std::vector<std::uint32_t> first_numbers(std::size_t n);
 
-/// A bound from below of the largest distance between two of the objects, at least half of it: the
-/// distance from the object that is farthest from the first to the one farthest from that.
+/// Returns a lower bound of the largest distance between two objects, at least half of it: let x be
+/// the object farthest from the first; the result is the largest distance from x.
 double estimated_diameter(context const& ctx, metric_space const& space,
                           std::span<std::uint32_t const> objects, std::uint64_t& evaluations);
 
-/// The indexes, each in its own file.
+/// The factories of the indexes, each in its own file.
 using metric_structure_maker = std::unique_ptr<metric_structure> (*)(metric_build const& from);
-/// Of a type other than `automatic`.
+/// `type` must not be `automatic`.
 metric_structure_maker maker_of(metric_index_type type);  // search.cpp
 std::unique_ptr<metric_structure> make_brute(metric_build const& from);
 std::unique_ptr<metric_structure> make_lc(metric_build const& from);

@@ -9,7 +9,7 @@ namespace rulerank::inline v0::knn {
 
 namespace {
 
-/// Centres come before the other objects.
+/// Centres precede the other objects.
 void read_clusters(structure_reader& from, block_layout& layout) {
   std::size_t const clusters = from.number();
   std::vector<std::uint32_t> others;
@@ -25,7 +25,7 @@ void read_clusters(structure_reader& from, block_layout& layout) {
   layout.objects = layout.places();
 }
 
-/// Pivots come once more after the objects.
+/// Pivots are repeated after the objects.
 void read_pivots(structure_reader& from, block_layout& layout) {
   layout.ids = from.objects();
   layout.objects = layout.places();
@@ -88,8 +88,8 @@ std::vector<std::uint32_t> training_places(std::uint32_t objects) {
 growing_radius radius_from(std::vector<double> of_kth) {
   if (of_kth.empty()) return {};
   std::sort(of_kth.begin(), of_kth.end());
-  // The document does not say how; with three of four queries done at first, and the others in the
-  // same steps, the second launch has few rounds.
+  // The document leaves this open. If three quarters of the queries succeed with the first radius,
+  // and the others with a few equal steps, the second launch has few rounds.
   double const first = of_kth[(of_kth.size() - 1) * 3 / 4];
   double const step = std::max((of_kth.back() - first) / 4, first / 8);
   return {first, step};

@@ -15,11 +15,10 @@
 #include <vector>
 
 // An index of type brute, lc or sss as arrays for knn/metric/published/block_search.hpp, and the
-// launches of its searches. None of it needs CUDA: tests run the searches on the arrays as they
-// are.
+// launches of its searches. Needs no CUDA: tests search the arrays on the host.
 namespace rulerank::inline v0::knn {
 
-/// The type of index that a published engine reads.
+/// Returns the type of index that a published engine reads.
 metric_index_type type_read_by(metric_engine engine);
 
 struct block_layout : gpu_layout {
@@ -30,7 +29,7 @@ struct block_layout : gpu_layout {
   std::uint32_t pivots = 0;               ///< sss: in the places after the objects
   std::vector<double> table;              ///< sss: [pivots][objects]; sss_pivots: [objects][pivots]
 };
-/// Throws as `lay_out_objects` does.
+/// Throws as `lay_out_objects`.
 block_layout lay_out_blocks(metric_index const& index, metric_engine engine);
 
 /// The arrays of the published indexes, on the host or on a device.
@@ -43,7 +42,7 @@ inline placed_tables tables_of(block_layout const& layout) {
   return {layout.radius.data(), layout.cluster_of.data(), layout.table.data()};
 }
 
-/// visit(candidates) with the candidates of the layout's engine.
+/// Calls visit(candidates) with the candidates of the layout's engine.
 template <class Visit>
 void with_candidates(block_layout const& layout, placed_tables const& at, Visit const& visit) {
   sss_table const table{layout.objects, layout.pivots, at.table};
@@ -61,26 +60,26 @@ void with_candidates(block_layout const& layout, placed_tables const& at, Visit 
   }
 }
 
-/// The radii that a search for the k nearest tries: the first has k objects of most queries.
+/// The radii that a search for the k nearest tries. The first contains k objects for most queries.
 struct growing_radius {
   double first = 0;
   double step = 0;
 };
-/// From the distances of the k-th nearest of some objects, in any order.
+/// Computes the radii from the distances of the k-th nearest of some objects, in any order.
 growing_radius radius_from(std::vector<double> of_kth);
-/// Places of the objects that stand for the queries: one of a hundred, evenly spread.
+/// Returns the places of the objects that act as training queries: every hundredth.
 std::vector<std::uint32_t> training_places(std::uint32_t objects);
 
-/// The job of a launch. The second attempt at the k nearest tries as many radii as each query
-/// needs.
+/// Returns the job of a launch. The second attempt at the k nearest tries as many radii as each
+/// query needs.
 block_job job_of(block_layout const& layout, gpu_request const& request,
                  growing_radius const& radius, std::uint32_t attempt);
 
 /// Adds the queries of a launch that need a larger radius to `work.counts`.
 void count_pending(gpu_request const& request, launch_result const& done, metric_gpu_work& work);
 
-/// The radii for the k nearest. search(queries, request, radius) gives the lists that a search with
-/// these radii finds; the objects that stand for queries find themselves, and k others.
+/// Computes the radii for the k nearest. search(queries, request, radius) returns the lists of a
+/// search with these radii. A training query finds itself and k others.
 template <class Search>
 growing_radius trained_radius(block_layout const& layout, std::size_t k, Search const& search) {
   constexpr double infinite = std::numeric_limits<double>::infinity();

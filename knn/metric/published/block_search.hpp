@@ -9,30 +9,30 @@
 #include <cstdint>
 #include <cstring>
 
-// The searches of Barrientos 2011, chapter 4, in which the threads of a block do one query
-// together: Algorithms 11 to 13 within a radius, 14 to 16 for the k nearest. They are written for
-// any Block (knn/metric/gpu/block_objects.hpp). They differ from the document in this: results are
-// kept and not counted; distances are in double, after floats have said which objects are too far;
-// exclusion has the slack for rounding of knn/metric/indexes/exclusion.hpp; minC of Algorithms 12
-// and 15 is known before the first cluster is opened, so each run compares the same objects; heaps
-// are in the order of distance and number, which settles all ties; they are put together once a
-// radius has k objects, and not for each radius.
+// The searches of Barrientos 2011, chapter 4, in which the threads of a block process one query
+// together: Algorithms 11 to 13 within a radius, 14 to 16 for the k nearest. They work for any
+// Block (knn/metric/gpu/block_objects.hpp). Differences to the document: results are returned, not
+// counted. Distances are doubles, computed after floats have excluded objects that are too far.
+// Exclusion has the slack for rounding of knn/metric/indexes/exclusion.hpp. minC of Algorithms 12
+// and 15 is known before the first cluster is opened, so each run compares the same objects. Heaps
+// are ordered by distance and number, which resolves all ties. They are merged once a radius
+// contains k objects, not for each radius.
 namespace rulerank::inline v0::knn {
 
 // ------------------------------------------------------------------------------------- jobs
 
-/// What all queries of a launch are asked.
+/// The arguments of all queries of a launch.
 struct block_job {
   std::uint32_t k = 0;  ///< 0: all within the radius
-  double radius = 0;    ///< of the nearest: the first one
-  double step = 0;      ///< by which it grows
-  /// Of the nearest: radii to try, and whether they begin without one and shrink.
+  double radius = 0;    ///< for the nearest: the first radius
+  double step = 0;      ///< increment of the radius
+  /// For the nearest: the radii to try, and whether they start unbounded and shrink.
   std::uint32_t first_round = 0;
   std::uint32_t end_round = 1;
   bool shrinks = false;
 };
 
-/// After so many radii all objects are within the next.
+/// After so many radii, the next one contains all objects.
 inline constexpr std::uint32_t rounds_that_grow = 16;
 
 RULERANK_HOST_DEVICE inline double radius_of(block_job const& job, std::uint32_t round) {
@@ -41,38 +41,38 @@ RULERANK_HOST_DEVICE inline double radius_of(block_job const& job, std::uint32_t
   return job.radius + round * job.step;
 }
 
-/// Stands in place of a count: the query needs a larger radius than the launch tried. No list has
-/// space for as many objects (`is_whole`).
+/// Replaces a count: the query needs a larger radius than the launch tried. No list has space for
+/// so many objects (`is_whole`).
 inline constexpr std::uint32_t is_pending = ~std::uint32_t{0};
 
 // ------------------------------------------------------------------------------------- space
 
-/// What the threads of a block change together.
+/// The state that the threads of a block share.
 struct block_state {
   std::uint64_t evaluations;
   std::uint64_t bound;  ///< the bits of a double
   std::uint32_t count;
-  std::uint32_t last;  ///< the last cluster that is opened
+  std::uint32_t last;  ///< the last cluster to open
 };
 
-/// Memory of one block.
+/// The memory of one block.
 struct block_space : query_space {
   block_state* state = nullptr;
-  double* pivot = nullptr;             ///< distances of the pivots or centres
+  double* pivot = nullptr;             ///< distances to the pivots or centres
   std::uint32_t* excluded = nullptr;   ///< [objects_together]
   double* heap_value = nullptr;        ///< [k][threads]
-  std::uint32_t* heap_id = nullptr;    ///< likewise
+  std::uint32_t* heap_id = nullptr;    ///< [k][threads]
   std::uint32_t* heap_size = nullptr;  ///< [threads + lanes]
   double* lane_value = nullptr;        ///< [k][lanes]
-  std::uint32_t* lane_id = nullptr;    ///< likewise
+  std::uint32_t* lane_id = nullptr;    ///< [k][lanes]
 };
 
-/// Threads that put the heaps together first.
+/// Threads that merge the heaps first.
 inline constexpr std::uint32_t heap_lanes = 32;
 /// Objects whose pivots are distributed over the threads between two barriers.
 inline constexpr std::uint32_t objects_together = 1024;
 
-/// A heap whose elements are `stride` apart, the farthest in front: the k nearest of those added.
+/// A heap with elements `stride` apart, the farthest in front: the k nearest of the added objects.
 struct nearest_heap {
   double* value;
   std::uint32_t* id;
@@ -147,7 +147,7 @@ class block_query {
   Block const& block;
   block_space const& space;
 
-  /// Begins with another radius; all threads call it.
+  /// Restarts with another radius; all threads call it.
   RULERANK_HOST_DEVICE void begin(double radius) {
     radius_ = radius;
     heap_.size = 0;
@@ -168,7 +168,7 @@ class block_query {
     return value;
   }
   RULERANK_HOST_DEVICE exclusion const& rule() const { return rule_; }
-  /// The distance of a pivot, whole.
+  /// Returns the exact distance to a pivot.
   RULERANK_HOST_DEVICE double measure(std::uint32_t place) {
     ++evaluations_;
     return origin_.measure(place);
@@ -186,8 +186,8 @@ class block_query {
     ++found_;
     heap_.add(value, id);
     if (!job_.shrinks || !heap_.is_full()) return;
-    // k objects are as near as this, so no farther one is among the k nearest. Distances are not
-    // below 0, and such doubles are in the order of their bits.
+    // k objects are at least this near, so no farther one is among the k nearest. Distances are not
+    // negative, so their bits have the same order.
     double const farthest = heap_.farthest();
     std::uint64_t bits = 0;
     memcpy(&bits, &farthest, sizeof bits);
@@ -200,7 +200,7 @@ class block_query {
     if (origin_.is_within(place, value)) offer(place, value);
   }
 
-  /// Whether what was wanted has been found; the same in all threads, which all call it.
+  /// Returns whether the search is complete, the same in all threads; all threads call it.
   RULERANK_HOST_DEVICE bool is_done() {
     if (job_.k > 0 && found_ > 0) block.add(&space.state->count, found_);
     block.sync();
@@ -208,7 +208,7 @@ class block_query {
     block.sync();
     return done;
   }
-  /// Puts the heaps of all threads together (Algorithm 14).
+  /// Merges the heaps of all threads (Algorithm 14).
   RULERANK_HOST_DEVICE void reduce() {
     std::uint32_t const threads = block.threads();
     std::uint32_t const lanes = threads < heap_lanes ? threads : heap_lanes;
@@ -277,11 +277,11 @@ struct all_candidates {
   }
 };
 
-/// Algorithms 12 and 15: a List of Clusters. Places begin with the centres; then come the objects
-/// of the clusters, in their order.
+/// Algorithms 12 and 15: a List of Clusters. The centres are in the first places, followed by the
+/// objects of the clusters, in order.
 struct lc_candidates {
   std::uint32_t centres = 0;
-  std::uint32_t objects = 0;                  // of clusters
+  std::uint32_t objects = 0;                  // in clusters
   double const* radius = nullptr;             // [centres]
   std::uint32_t const* cluster_of = nullptr;  // [objects]
 
@@ -299,7 +299,7 @@ struct lc_candidates {
     exclusion const& rule = query.rule();
     for (std::uint32_t c = block.thread(); c < centres; c += block.threads()) {
       query.offer(c, query.space.pivot[c]);
-      // What is within the bound is in this cluster or one before.
+      // All objects within the bound are in this cluster or an earlier one.
       if (radius[c] - query.space.pivot[c] - rule.slack(radius[c] + query.space.pivot[c]) >
           query.bound())
         block.lower(&query.space.state->last, c);
@@ -315,7 +315,7 @@ struct lc_candidates {
   }
 };
 
-/// What Algorithms 13 and 16 read. Places begin with the objects; then come the pivots.
+/// The table of Algorithms 13 and 16. The objects are in the first places, followed by the pivots.
 struct sss_table {
   std::uint32_t objects = 0;
   std::uint32_t pivots = 0;
@@ -333,7 +333,7 @@ struct sss_table {
   }
 };
 
-/// Algorithms 13 and 16, objects distributed over the threads; distances are [pivots][objects].
+/// Algorithms 13 and 16: objects distributed over the threads; distances are [pivots][objects].
 struct sss_candidates {
   sss_table table;
 
@@ -354,7 +354,7 @@ struct sss_candidates {
   }
 };
 
-/// Section 4.1.3, pivots distributed over the threads; distances are [objects][pivots].
+/// Section 4.1.3: pivots distributed over the threads; distances are [objects][pivots].
 struct sss_pivot_candidates {
   sss_table table;
 
@@ -386,7 +386,7 @@ struct sss_pivot_candidates {
   }
 };
 
-/// One query, by all threads of a block; its answer goes to the `list`-th list.
+/// Searches one query with all threads of a block; the results go to list `list`.
 template <class Block, class Objects, class Candidates>
 RULERANK_HOST_DEVICE void search_in_block(Block const& block, Objects const& objects,
                                           Candidates const& candidates, exclusion const& rule,
@@ -410,10 +410,10 @@ RULERANK_HOST_DEVICE void search_in_block(Block const& block, Objects const& obj
 
 // ------------------------------------------------------------------------------------- memory
 
-/// Where the memory of a block lies.
+/// The placement of a block's memory.
 class block_plan : public block_memory<10> {
  public:
-  /// For `threads` threads with `most_own` bytes of their own, 64 at least.
+  /// For `threads` threads with `most_own` bytes of shared memory, at least 64.
   template <class Objects, class Candidates>
   block_plan(Objects const& objects, Candidates const& candidates, std::uint32_t k,
              std::uint32_t threads, std::size_t most_own) {

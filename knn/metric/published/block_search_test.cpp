@@ -21,8 +21,9 @@
 
 #include <gtest/gtest.h>
 
-// The searches of devices, in threads of the host: the same functions on the same arrays, with
-// barriers and atomic operations of the standard library, held against the index that they read.
+// Runs the searches of devices in threads of the host, with the same functions on the same arrays
+// and with barriers and atomic operations of the standard library, and compares them with the index
+// that they read.
 namespace rulerank::inline v0::knn::block_search_test {
 namespace {
 
@@ -31,7 +32,7 @@ using testing_tools::drawn_vectors;
 using testing_tools::drawn_words;
 using word = std::vector<std::uint32_t>;
 
-/// Threads that wait sleep: there are more of them than processors.
+/// Waiting threads sleep, because there are more of them than processors.
 class barrier {
  public:
   explicit barrier(std::uint32_t threads) : threads_(threads) {}
@@ -90,7 +91,7 @@ class host_block {
   barrier& all_;
 };
 
-/// work(block) in all threads of a block.
+/// Calls work(block) in all threads of a block.
 template <class Work>
 void in_a_block(std::uint32_t threads, Work const& work) {
   barrier all(threads);
@@ -105,7 +106,7 @@ struct block_shape {
   std::size_t own_bytes = 64;
 };
 
-/// An index searched as devices do, in a block of the host.
+/// Searches an index as devices do, in a block of the host.
 class host_search {
  public:
   host_search(metric_index const& index, metric_engine engine, block_shape const& shape)
@@ -179,7 +180,7 @@ class host_search {
   }
 
   block_shape shape_;
-  // What the last launch found.
+  // Results of the last launch.
   mutable std::vector<double> value_;
   mutable std::vector<std::uint32_t> id_, count_;
   mutable std::vector<std::uint64_t> begin_;
@@ -209,8 +210,8 @@ context one_thread() {
   return ctx;
 }
 
-/// Holds a search by blocks against the index: k of 1 to all, radii of nothing to all, distances
-/// that occur and the doubles beside them.
+/// Compares a search by blocks with the index: k from 1 to all, radii from none to all, distances
+/// that occur and the adjacent doubles.
 void expect_same(metric_index const& index, host_search const& gpu, metric_queries const& queries,
                  gpu_queries const& asked) {
   std::size_t const n = index.size();
@@ -294,7 +295,7 @@ TEST(block_search, finds_long_words_and_many_letters) {
   expect_same_words(drawn_words(60, 13, 20, 500), drawn_words(5, 14, 90, 600));
 }
 
-/// More threads than put their heaps together at first.
+/// More threads than initially merge their heaps.
 TEST(block_search, has_many_threads) {
   auto const rows = drawn_vectors(120, 3, 19, 4);
   auto const asked = drawn_vectors(2, 3, 20, 4);
@@ -307,7 +308,7 @@ TEST(block_search, has_many_threads) {
     EXPECT_EQ(pairs_of(found[q]), pairs_of(expected.ids_of(q), expected.values_of(q)));
 }
 
-/// Lists of clusters open fewer clusters, tables of pivots leave fewer objects.
+/// Lists of clusters open fewer clusters; tables of pivots leave fewer objects.
 TEST(block_search, excludes) {
   auto const rows = drawn_vectors(600, 2, 15, 0);
   auto const asked = drawn_vectors(20, 2, 16, 0);
@@ -369,7 +370,7 @@ word drawn_word(random_engine& chance, std::size_t length, std::size_t alphabet)
   return letters;
 }
 
-/// One word as columns.
+/// A single word as columns.
 struct columns_of_a_word {
   columns_of_a_word(word const& of, std::uint32_t letters_a_number)
       : length(static_cast<std::uint32_t>(of.size())), numbers(of.size() + 1) {
@@ -406,7 +407,7 @@ TEST(edit_math, is_the_dynamic_program) {
       for (std::size_t const other : {0, 1, 3, 4, 5, 31, 64, 70, 190}) {
         word const a = drawn_word(chance, length, alphabet);
         word b = drawn_word(chance, other, alphabet);
-        // Half of the time the same letters at the front.
+        // Half of the pairs have equal prefixes.
         if (uniform_below(chance, 2) == 0)
           std::copy_n(a.begin(), std::min(a.size(), b.size()) / 2, b.begin());
         std::size_t const expected = edit_distance_reference(a, b);
@@ -423,7 +424,8 @@ TEST(edit_math, is_the_dynamic_program) {
       }
 }
 
-/// What floats call too far is too far; what is at the bound, or a unit beside it, never gets lost.
+/// Objects that floats exclude are too far; objects at the bound, or one unit from it, are never
+/// lost.
 template <metric_distance Which>
 void expect_sound_filter() {
   random_engine chance(22);
@@ -446,7 +448,7 @@ void expect_sound_filter() {
                                filter_limit<Which>(distance * .9, columns.dimensions)))
           ++filtered;
       }
-      // Of squares that floats hold, what is a tenth too far is seen to be.
+      // If floats hold the squares, objects that are a tenth too far are excluded.
       if (scale > 1e-10 && scale < 1e12) {
         EXPECT_EQ(filtered, 200U) << scale << " " << dimensions;
       }

@@ -1,4 +1,4 @@
-// The engines in which a block does a query (knn/metric/published/block_search.hpp), on GPUs.
+// The engines with one query per block (knn/metric/published/block_search.hpp), on GPUs.
 
 #include "knn/metric/published/blocks_cuda.cuh"
 
@@ -55,7 +55,7 @@ launch_result launch_blocks(block_layout const& layout, placed_arrays const& arr
 
 namespace {
 
-/// The tables of a layout on the device that was current when it was made.
+/// The tables of a layout on the device that was current at construction.
 class device_tables {
  public:
   explicit device_tables(block_layout const& from)
@@ -102,7 +102,7 @@ class blocks_on_gpus final : public metric_gpu_searcher {
   }
 
  private:
-  /// Is found once for each k.
+  /// Computed once for each k.
   growing_radius radius_for(context const& ctx, std::size_t k) const {
     std::lock_guard const lock(mutex_);
     auto const [at, is_new] = radii_.try_emplace(k);

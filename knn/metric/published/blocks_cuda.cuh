@@ -8,7 +8,7 @@
 
 namespace rulerank::inline v0::knn {
 
-/// One launch, in which a block does a query; `which` are numbers among the placed queries.
+/// Runs one launch with one query per block; `which` are numbers among the placed queries.
 launch_result launch_blocks(block_layout const& layout, placed_arrays const& arrays,
                             placed_tables const& tables, placed_queries const& queries,
                             device_work& on, block_job const& job,

@@ -2,8 +2,8 @@
 
 namespace rulerank::inline v0::knn {
 
-/// Adds the published engines, those of Barrientos 2011 for GPUs, to `metric_engines()`. Called
-/// before the module's other functions; further calls add nothing.
+/// Adds the published engines, those of Barrientos 2011 for GPUs, to `metric_engines()`. To be
+/// called before the module's other functions; further calls have no effect.
 void add_published_metric_engines();
 
 }  // namespace rulerank::knn

@@ -1,7 +1,7 @@
 // Brute force as in Barrientos 2011: Algorithm 11 within a radius; the k nearest by sorting all
-// distances (section 4.2.1.1). There GPU-Quicksort sorts one query after the other; here CUB's
-// radix sort takes its place and sorts many queries at once, stable, so that objects in the order
-// of their numbers stay in it where they are equally near.
+// distances (section 4.2.1.1). GPU-Quicksort, which sorts one query after the other there, is
+// replaced by CUB's stable radix sort, which sorts many queries at once and keeps equally near
+// objects in the order of their numbers.
 
 #include "knn/metric/published/blocks_cuda.cuh"
 
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint32_t fill_threads = 256;
 
-/// The objects' numbers of each query, and where the keys of each query begin.
+/// Writes the objects' numbers for each query, and where the keys of each query begin.
 __global__ void fill_numbers(std::uint32_t const* ids, std::uint32_t objects, std::uint32_t queries,
                              std::uint32_t* numbers, std::int64_t* begin) {
   std::size_t const all = std::size_t{objects} * queries;
@@ -24,7 +24,7 @@ __global__ void fill_numbers(std::uint32_t const* ids, std::uint32_t objects, st
     begin[q] = static_cast<std::int64_t>(q * objects);
 }
 
-/// A block a query.
+/// One query per block.
 __global__ void take_first(std::uint64_t const* keys, std::uint32_t const* numbers,
                            std::uint32_t objects, found_lists const lists) {
   std::size_t const from = std::size_t{blockIdx.x} * objects;
@@ -39,7 +39,7 @@ __global__ void take_first(std::uint64_t const* keys, std::uint32_t const* numbe
   }
 }
 
-/// Keys and numbers of some queries, before and after.
+/// Keys and numbers of several queries, before and after sorting.
 class sort_space {
  public:
   void reserve(std::size_t keys, std::size_t queries) {
@@ -61,7 +61,7 @@ class sort_space {
     temporary_.reserve(std::max<std::size_t>(bytes, 1));
     call(temporary_.data(), bytes, objects, queries, on);
   }
-  /// The first of each query, as many as lists have space for.
+  /// Copies the first results of each query, as many as lists have space for.
   void first_of_each(std::uint32_t objects, std::uint32_t queries, found_lists const& lists,
                      cudaStream_t on) const {
     take_first<<<queries, fill_threads, 0, on>>>(sorted_.data(), sorted_numbers_.data(), objects,
@@ -93,7 +93,7 @@ class sort_on_gpus final : public metric_gpu_searcher {
   gpu_layout const& layout() const override { return layout_; }
   void search(context const& ctx, gpu_queries const& queries, gpu_request const& request,
               gpu_candidates& found, metric_gpu_work& work) const override {
-    // As many keys at once as take some gigabytes with what sorts them.
+    // Limits the keys so that they, and the memory to sort them, take some gigabytes.
     std::size_t const together = std::max<std::size_t>((std::size_t{1} << 26) / layout_.objects, 1);
     launch_limits limits;
     if (request.k > 0) limits.entries = together * request.k;

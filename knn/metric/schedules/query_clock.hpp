@@ -7,12 +7,12 @@
 #include <cstdint>
 #include <functional>
 
-// Searches whose queries arrive one after the other: for benchmarks and tests, which implement the
+// Searches whose queries arrive one after the other, for benchmarks and tests, which implement the
 // clock (bench/metric_traffic.hpp).
 namespace rulerank::inline v0::knn {
 
-/// When queries arrive, and what time it is at each thread of a search. A thread passes its own
-/// number. Without a clock all queries wait when the search begins.
+/// The arrival times of queries, and the current time of each thread of a search. A thread passes
+/// its own number. Without a clock, all queries have arrived when the search begins.
 class query_clock {
  public:
   virtual ~query_clock() = default;
@@ -21,13 +21,14 @@ class query_clock {
   virtual double now(std::size_t thread) const = 0;
   /// Waits until `time`, or until `stops()`.
   virtual void wait(std::size_t thread, double time, std::function<bool()> const& stops) = 0;
-  /// All threads have met, and the last one came at `time`. No thread runs meanwhile.
+  /// All threads are at a barrier, which the last one reached at `time`. No thread runs during the
+  /// call.
   virtual void meet(double time) = 0;
   virtual void computed(std::size_t thread, std::uint64_t evaluations) = 0;
   virtual void answered(std::size_t thread, std::size_t query) = 0;
 };
 
-/// The searched structure, the queries, and how far to search.
+/// The searched structure, the queries, and the size of the search.
 struct searched_queries {
   metric_structure const& structure;
   exclusion const& rule;
@@ -41,7 +42,7 @@ schedule_work run_schedule(context const& ctx, searched_queries const& what,
                            schedule_options const& options, query_clock* clock,
                            take_answer const& take);
 
-/// Searches an index by radius, and puts the answers together.
+/// Searches an index by radius and returns the results in query order.
 rows_in_range search_range_on_clock(context const& ctx, metric_index const& index,
                                     metric_queries const& queries, double radius,
                                     schedule_options const& options, query_clock* clock,

@@ -1,8 +1,8 @@
 // The schedules of Barrientos 2011, chapter 3. A thread's own queries are the source's Q_PC, its
-// tasks Q_PR (the newest is done next, as one thread's recursion does, so that few wait), its
-// messages Q_SM. What a query found is kept by each thread for itself, and put together by the one
-// that does its last task. Of k nearest a task carries the bound that its generating thread knew,
-// so that no thread reads what another one changes.
+// tasks Q_PR (the newest is done next, as in the recursion of a single thread, so that few tasks
+// wait), its messages Q_SM. Each thread keeps its own results of a query; the thread that does the
+// last task of the query merges them. For the k nearest, a task carries the bound of the thread
+// that generated it, so that no thread reads data that another changes.
 
 #include "core/engine_registry.hpp"
 #include "core/error.hpp"
@@ -30,11 +30,11 @@ namespace rulerank::inline v0::knn {
 
 namespace {
 
-/// hybrid: while many queries wait, threads meet so many supersteps apart, to count them.
+/// hybrid: while many queries wait, threads meet after so many supersteps to count them.
 constexpr std::uint64_t supersteps_apart = 8;
 constexpr std::uint64_t unlimited = std::numeric_limits<std::uint64_t>::max();
 
-/// What one thread has found of a query.
+/// The results of one thread for a query.
 struct partial_search {
   std::unique_ptr<distances_from> origin;
   metric_query query;
@@ -43,11 +43,11 @@ struct partial_search {
       : origin(what.queries.from(q)), query(*origin, what.rule, what.radius, what.k) {}
 };
 
-/// A query that was begun, and not yet answered.
+/// A query that has begun and is not answered yet.
 struct open_query {
   explicit open_query(std::size_t threads) : of_thread(threads) {}
-  std::vector<std::unique_ptr<partial_search>> of_thread;  // each its thread's alone
-  std::atomic<std::uint64_t> tasks{1};                     // that are left to do
+  std::vector<std::unique_ptr<partial_search>> of_thread;  // each used only by its thread
+  std::atomic<std::uint64_t> tasks{1};                     // remaining tasks
 };
 
 struct requirement {
@@ -64,10 +64,10 @@ struct message {
 
 struct alignas(64) schedule_thread {
   std::size_t number = 0;
-  std::size_t begun = 0;                  // of its queries
+  std::size_t begun = 0;                  // number of its queries that have begun
   std::vector<requirement> requirements;  // Q_PR
   std::vector<message> messages;          // Q_SM
-  std::vector<search_task> left;          // of the task that was done last
+  std::vector<search_task> left;          // of the last task
   std::size_t generated = 0;
   std::uint64_t evaluations = 0;
   std::uint64_t sent = 0;
@@ -75,7 +75,7 @@ struct alignas(64) schedule_thread {
 };
 
 class schedule_run;
-/// What each thread of a schedule does.
+/// The routine of each thread of a schedule.
 using metric_schedule_routine = void (*)(schedule_run& run, schedule_thread& self);
 
 /// One search by all threads.
@@ -98,7 +98,7 @@ class schedule_run {
 
   schedule_work run(metric_schedule_routine routine);
 
-  // What threads do.
+  // The routines of threads.
   void shared(schedule_thread& self);
   void local(schedule_thread& self);
   void bulk(schedule_thread& self);
@@ -114,7 +114,7 @@ class schedule_run {
     return clock_ != nullptr ? clock_->now(self.number) : 0;
   }
   double arrival(std::size_t query) const { return clock_ != nullptr ? clock_->arrival(query) : 0; }
-  /// How many of a thread's queries there are, and the number of one.
+  /// Return the number of a thread's queries, and the number of one of them.
   std::size_t own(schedule_thread const& self) const {
     return (queries_ + threads_ - 1 - self.number) / threads_;
   }
@@ -157,12 +157,12 @@ class schedule_run {
   std::size_t queries_;
   std::vector<schedule_thread> threads_of_;
   std::vector<std::unique_ptr<open_query>> open_;
-  std::atomic<std::size_t> next_{0};  // shared: the query that is given next
+  std::atomic<std::size_t> next_{0};  // shared: the next query
   std::atomic<std::size_t> answered_{0};
   std::atomic<bool> failed_{false};
   std::exception_ptr first_;
-  bool complete_ = true;  // all threads could be started; set before they go on
-  // Changed by settle() alone, while all threads wait.
+  bool complete_ = true;  // whether all threads were started; set before they continue
+  // Changed only by settle(), while all threads wait.
   bool done_ = false;
   bool whole_ = false;  // hybrid: tasks stay with the thread that generates them
   std::uint64_t supersteps_ = 0;
@@ -171,7 +171,7 @@ class schedule_run {
   std::mutex exchange_;
 };
 
-/// Own queries that came until a time and are not begun.
+/// Returns the number of own queries that arrived until `time` and have not begun.
 std::size_t schedule_run::waiting(schedule_thread const& self, double time) const {
   if (clock_ == nullptr) return own(self) - self.begun;
   std::size_t next = self.begun;
@@ -190,7 +190,7 @@ void schedule_run::begin(schedule_thread& self, std::size_t query) {
       {static_cast<std::uint32_t>(query), {}, std::numeric_limits<double>::infinity()});
 }
 
-/// Begins the next of a thread's queries, if one has come.
+/// Begins the next of a thread's queries, if it has arrived.
 bool schedule_run::begin_next(schedule_thread& self) {
   if (next_arrival(self) > now(self) || self.begun == own(self)) return false;
   begin(self, own_query(self, self.begun));
@@ -209,7 +209,7 @@ void schedule_run::account(schedule_thread& self, std::uint64_t evaluations) {
   if (clock_ != nullptr && evaluations > 0) clock_->computed(self.number, evaluations);
 }
 
-/// Does the newest task that a thread has; its evaluations.
+/// Does the newest task of a thread; returns its evaluations.
 std::uint64_t schedule_run::execute(schedule_thread& self, std::uint64_t budget) {
   requirement const one = std::move(self.requirements.back());
   self.requirements.pop_back();
@@ -228,14 +228,14 @@ std::uint64_t schedule_run::execute(schedule_thread& self, std::uint64_t budget)
   return some;
 }
 
-/// Gives the tasks that are left to threads in turn, or to this one; the rest of a task that was
-/// cut stays here.
+/// Assigns the remaining tasks to threads in turn, or to this one; the rest of an interrupted task
+/// stays here.
 void schedule_run::hand_out(schedule_thread& self, std::uint32_t query, double bound,
                             bool has_rest) {
   std::size_t const tasks = self.left.size() - (has_rest ? 1 : 0);
   bool const spread = spreads();
-  // Of k nearest the rest comes after the tasks in front of it; by a radius before them, for it
-  // makes work for others.
+  // For the k nearest, the rest is done after the preceding tasks; by radius before them, because
+  // it generates work for other threads.
   bool const rest_last = has_rest && what_.k > 0;
   if (rest_last) self.requirements.push_back({query, std::move(self.left.back()), bound});
   std::unique_lock<std::mutex> region(exchange_, std::defer_lock);
@@ -251,7 +251,7 @@ void schedule_run::hand_out(schedule_thread& self, std::uint32_t query, double b
       self.messages.push_back({target, std::move(one)});
       continue;
     }
-    // Each insertion is a critical region of its own, as published.
+    // Each insertion is its own critical region, as published.
     region.lock();
     self.messages.push_back({target, std::move(one)});
     region.unlock();
@@ -262,7 +262,7 @@ void schedule_run::hand_out(schedule_thread& self, std::uint32_t query, double b
     self.requirements.push_back({query, std::move(self.left.back()), bound});
 }
 
-/// Puts together what all threads found of a query.
+/// Merges the results of all threads for a query.
 void schedule_run::answer(schedule_thread& self, std::size_t query) {
   std::vector<metric_candidate> found;
   for (auto const& some : open_[query]->of_thread) {
@@ -304,14 +304,15 @@ void schedule_run::local(schedule_thread& self) {
   }
 }
 
-/// Lines 2 to 16 of Algorithm 9: tasks, of own queries where there are no others, of R evaluations.
+/// Lines 2 to 16 of Algorithm 9: does tasks, beginning own queries if there are no tasks, up to R
+/// evaluations.
 void schedule_run::superstep(schedule_thread& self, std::uint64_t budget) {
   std::uint64_t done = 0;
   while (done < budget && (!self.requirements.empty() || begin_next(self)))
     done += execute(self, budget - done);
 }
 
-/// Lines 18 to 26. Each message is read by its target alone.
+/// Lines 18 to 26. Only the target reads a message.
 void schedule_run::take_messages(schedule_thread& self) {
   for (schedule_thread& other : threads_of_) {
     if (other.number == self.number) continue;
@@ -332,7 +333,7 @@ void schedule_run::bulk(schedule_thread& self) {
   }
 }
 
-/// When all threads have met: sets their clocks, and says how they go on.
+/// Runs when all threads are at the barrier: sets their clocks, and decides how they continue.
 void schedule_run::settle() noexcept {
   ++supersteps_;
   done_ = stops() || answered_.load() == queries_;
@@ -376,7 +377,7 @@ void schedule_run::bulk_critical(schedule_thread& self) {
   }
 }
 
-/// Keeps what is thrown, so that a thread comes to where the others wait for it.
+/// Stores exceptions, so that a thread always reaches the barrier where the others wait.
 template <class Work>
 void schedule_run::guarded(Work const& work) noexcept {
   try {
@@ -389,7 +390,7 @@ void schedule_run::guarded(Work const& work) noexcept {
 void schedule_run::work_in(metric_schedule_routine routine, std::size_t thread,
                            std::latch& all) noexcept {
   all.arrive_and_wait();
-  // A team that is not complete would wait for the others for ever.
+  // An incomplete team would wait for the missing threads for ever.
   if (complete_) guarded([&] { routine(*this, threads_of_[thread]); });
 }
 
@@ -397,7 +398,7 @@ schedule_work schedule_run::run(metric_schedule_routine routine) {
   ctx_.check_stop();
   settle();
   if (!done_) {
-    // Threads that wait for each other must all be there, which a parallel loop does not promise.
+    // Threads that wait for each other must all exist, which a parallel loop does not guarantee.
     std::latch all(static_cast<std::ptrdiff_t>(threads_));
     std::vector<std::jthread> team;
     team.reserve(threads_);

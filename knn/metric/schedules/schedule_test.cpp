@@ -49,7 +49,7 @@ std::vector<metric_schedule> listed_schedules() {
 INSTANTIATE_TEST_SUITE_P(metric_schedule, every_schedule, testing::ValuesIn(listed_schedules()),
                          name_of_case);
 
-/// Holds a schedule against the search without one, for all types of index.
+/// Compares a schedule with the search without one, for all types of index.
 void expect_same(std::shared_ptr<metric_space const> const& space, metric_queries const& queries,
                  std::vector<double> const& radii, schedule_options const& options) {
   for (auto const& entry : metric_index_types()) {
@@ -83,7 +83,7 @@ TEST_P(every_schedule, finds_what_one_thread_finds_among_words) {
 }
 
 TEST_P(every_schedule, finds_what_one_thread_finds_among_vectors) {
-  // Of more rows than a part of a table has; many are equally near.
+  // More rows than a part of a table has; many are equally near.
   auto const space = std::make_shared<vector_space>(of_threads(1), drawn_vectors(1500, 3, 1, 9),
                                                     metric_distance::l1);
   expect_same(space, *space->queries(of_threads(1), drawn_vectors(9, 3, 2, 9)), {0, 4},

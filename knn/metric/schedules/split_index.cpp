@@ -75,8 +75,8 @@ void add_work(std::vector<metric_work> const& of_part, schedule_work* to) {
   for (std::size_t p = 0; p < of_part.size(); ++p) to->evaluations[p] += of_part[p].evaluations;
 }
 
-/// Puts the parts' answers to each query together; of(p, q): those of one part, by the numbers of
-/// the whole space.
+/// Merges the parts' results for each query; of(p, q): those of one part, with numbers of the whole
+/// space.
 template <class Of, class Take>
 void merge(std::size_t parts, std::size_t queries, std::size_t k, Of const& of, Take const& take) {
   std::vector<metric_candidate> found;
@@ -102,7 +102,7 @@ split_metric_index::split_metric_index(context const& ctx,
     : size_(space->size()), parts_(parts) {
   if (parts == 0 || parts >= no_neighbour)
     throw usage_error("found an index of no parts, expected at least 1");
-  // All parts are of one type, as the whole would be.
+  // All parts have the type that the whole would have.
   metric_index_options chosen = options;
   if (chosen.type == metric_index_type::automatic)
     chosen.type = choose_metric_index(*space, options.queries, false).type;

@@ -31,14 +31,16 @@ std::optional<metric_breach> breach_of(metric_space const& space, triple const& 
   };
   for (double const one : {ab, ac, bc, aa, ba})
     if (!std::isfinite(one) || one < 0)
-      return broken(fmt::format("a distance of objects {}, {} and {} is {}", a, b, c, one));
-  if (aa > off(0)) return broken(fmt::format("object {} is {} from itself", a, aa));
+      return broken(fmt::format("a distance among objects {}, {} and {} is {}", a, b, c, one));
+  if (aa > off(0)) return broken(fmt::format("the distance of object {} to itself is {}", a, aa));
   if (std::abs(ab - ba) > off(ab + ba))
-    return broken(
-        fmt::format("objects {} and {} are {} apart, and {} the other way", a, b, ab, ba));
+    return broken(fmt::format(
+        "the distance of objects {} and {} is {}, but {} in the opposite direction", a, b, ab, ba));
   if (ac > ab + bc + off(ab + bc + ac))
     return broken(
-        fmt::format("from object {} to {} it is {}, by {} it is {} + {}", a, c, ac, b, ab, bc));
+        fmt::format("the distance from object {0} to {1} is {2}, which exceeds the sum {4} + {5} "
+                    "by way of object {3}",
+                    a, c, ac, b, ab, bc));
   return std::nullopt;
 }
 

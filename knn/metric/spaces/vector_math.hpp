@@ -8,11 +8,12 @@
 #include <cstdint>
 #include <limits>
 
-// Distances of two vectors for one thread of a device or of the host: as they are defined
-// (search.hpp), and as sums of floats, which only say that an object is too far.
+// Distances of two vectors for one thread of a device or of the host: as defined (search.hpp), and
+// as sums of floats, which can only exclude objects that are too far.
 namespace rulerank::inline v0::knn {
 
-/// For devices, which do not call what the standard library computes at compile time.
+/// For devices, which cannot call functions of the standard library that are evaluated at compile
+/// time.
 inline constexpr double without_bound = std::numeric_limits<double>::infinity();
 
 /// Vectors as columns of a matrix: value d of vector i is values[d * stride + i].
@@ -22,8 +23,8 @@ struct vector_columns {
   std::uint32_t dimensions = 0;
 };
 
-/// The sum, or largest, of what the metric takes of each dimension; in double that of the
-/// definition, to the bit.
+/// Returns the sum, or for linf the maximum, over the dimensions; in double exactly the defined
+/// value.
 template <metric_distance Which, class Number>
 RULERANK_HOST_DEVICE Number gathered_differences(float const* query, vector_columns const& columns,
                                                  std::size_t object) {
@@ -52,11 +53,11 @@ RULERANK_HOST_DEVICE double defined_distance(float const* query, vector_columns 
   return sum;
 }
 
-/// Objects whose sum of floats is above this have a defined distance above `bound`. Of n terms each
-/// is rounded twice at most and added n times, upwards by 2^-24 each, and the root of the
-/// definition by less; a square that is too small for a float loses 2^-150 at most, and one too
-/// large for it is infinite, as is the limit where such squares may be within the bound. Half of
-/// the slack is for rounding here.
+/// Objects whose sum of floats exceeds this limit have a defined distance above `bound`. Each of n
+/// terms is rounded at most twice and added n times, upwards by 2^-24 each, and the root of the
+/// definition by less. A square that is too small for a float loses at most 2^-150. A square that
+/// is too large is infinite, and so is the limit if such squares may be within the bound. Half of
+/// the slack covers rounding here.
 template <metric_distance Which>
 RULERANK_HOST_DEVICE float filter_limit(double bound, std::uint32_t dimensions) {
   double const inside = Which == metric_distance::l2 ? bound * bound : bound;
@@ -65,7 +66,7 @@ RULERANK_HOST_DEVICE float filter_limit(double bound, std::uint32_t dimensions) 
   return static_cast<float>(limit < 0x1p126 ? limit : without_bound);
 }
 
-/// Whether the sum of floats alone says that an object is beyond the bound of a `filter_limit`.
+/// Returns whether the sum of floats excludes an object, for the limit of `filter_limit`.
 template <metric_distance Which>
 RULERANK_HOST_DEVICE bool is_filtered(float const* query, vector_columns const& columns,
                                       std::size_t object, float limit) {

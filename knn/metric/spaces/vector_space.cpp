@@ -12,7 +12,7 @@ namespace rulerank::inline v0::knn {
 
 namespace {
 
-/// largest[r]: the largest difference of a vector and rows[r].
+/// Sets largest[r] to the largest difference of a vector and rows[r].
 void largest_differences(float const* vector, float const* const* rows, std::size_t count,
                          std::size_t dimensions, double* largest) {
   for (std::size_t r = 0; r < count; ++r) {
@@ -38,11 +38,11 @@ datasets::vectors as_floats(context const& ctx, datasets::vectors const& rows) {
   return datasets::converted(ctx, rows, datasets::element::float32);
 }
 
-/// The database, as distances need it.
+/// The database in the form that distances need.
 struct dense_table {
   datasets::vectors rows;
   metric_distance which = metric_distance::l2;
-  std::vector<double> norm;  // angular: of each row
+  std::vector<double> norm;  // angular: [rows]
 
   float const* row(std::size_t i) const {
     return reinterpret_cast<float const*>(rows.data()) + i * rows.dimensions();
@@ -100,7 +100,7 @@ struct vector_space::implementation {
 vector_space::vector_space(context const& ctx, datasets::vectors const& rows, metric_distance which)
     : implementation_(std::make_unique<implementation>()) {
   if (which == metric_distance::edit)
-    throw usage_error("the edit distance is one of words, not of vectors");
+    throw usage_error("the edit distance compares words, found vectors");
   dense_table& table = implementation_->table;
   table.rows = as_floats(ctx, rows);
   table.which = which;
@@ -121,13 +121,13 @@ datasets::vectors const& vector_space::rows() const noexcept {
 }
 
 distance_rounding vector_space::rounding() const noexcept {
-  // Of a sum of n terms that are not negative each is rounded thrice and added n times at most; n +
-  // 8 units leave room for the root, and for what exclusion adds. Floats' squares are neither too
-  // small nor too large for doubles.
+  // In a sum of n nonnegative terms, each term is rounded at most three times and added at most n
+  // times; n + 8 units cover the root and the operations of exclusion. Squares of floats neither
+  // underflow nor overflow doubles.
   double const unit = static_cast<double>(implementation_->table.rows.dimensions() + 8) * 0x1p-53;
   if (implementation_->table.which != metric_distance::angular) return {unit, 0};
-  // A cosine is twice as far off, whatever its size, and the arc cosine of 1 - e is the root of
-  // 2 e, within a hundredth; beside it some units of pi.
+  // The error of a cosine is twice as large, independent of its magnitude, and the arc cosine of 1
+  // - e is the root of 2 e, within a hundredth; a few units of pi are added.
   return {unit, 1.1 * std::sqrt(4 * unit) + 0x1p-48};
 }
 

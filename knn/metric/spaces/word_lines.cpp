@@ -23,7 +23,7 @@ std::string_view trimmed(std::string_view text, std::string_view blanks = line_b
   return text.substr(begin, text.find_last_not_of(blanks) + 1 - begin);
 }
 
-/// The end of the cell in quotes that a text begins with; 0: there is none.
+/// Returns the end of the quoted cell that a text begins with, or 0.
 std::size_t end_of_quoted(std::string_view text) {
   if (!text.starts_with('"')) return 0;
   for (std::size_t at = 1; (at = text.find('"', at)) != text.npos; at += 2)
@@ -35,7 +35,7 @@ bool is_quoted(std::string_view text) {
   return text.size() > 1 && end_of_quoted(text) == text.size();
 }
 
-/// 12, -0.5, 1e-5, and 1,234 or 0,5.
+/// Accepts 12, -0.5, 1e-5, and 1,234 or 0,5.
 bool is_number(std::string_view text) {
   if (is_quoted(text)) text = text.substr(1, text.size() - 2);
   if (text.starts_with('-')) text.remove_prefix(1);
@@ -49,7 +49,7 @@ bool has_digit(std::string_view text) {
   return std::any_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-/// The cells of a line, trimmed; a run of blanks is one separator.
+/// Splits a line into trimmed cells; a run of spaces is one separator.
 void split(std::string_view line, std::string_view by, std::vector<std::string_view>& cells) {
   cells.clear();
   bool const by_blanks = by == line_blanks;
@@ -67,7 +67,7 @@ void split(std::string_view line, std::string_view by, std::vector<std::string_v
   }
 }
 
-/// The column that a header names as the words'; the number of columns: it names none.
+/// Returns the column that a header names as that of words, or the number of columns.
 std::size_t titled_column(std::vector<std::string_view> const& titles) {
   constexpr std::string_view of_words[] = {"word",  "words", "term",  "terms",
                                            "token", "form",  "entry", "lemma"};
@@ -82,8 +82,7 @@ bool is_comment(std::string_view line) {
   return line.starts_with("# ") || line.starts_with("#\t");
 }
 
-/// Calls work(line, number) for the lines that are neither blank nor comments until it returns
-/// false.
+/// Calls work(line, number) for each line except empty lines and comments, until it returns false.
 template <class Work>
 void for_each_entry(std::string_view text, Work&& work) {
   bool goes_on = true;
@@ -92,7 +91,7 @@ void for_each_entry(std::string_view text, Work&& work) {
   });
 }
 
-/// Whether a line may be meant as more than a word: a word and a number, cells between tabs,
+/// Returns whether a line may contain more than a word: a word and a number, cells between tabs,
 /// quotes.
 bool is_odd(std::string_view line, std::vector<std::string_view>& cells) {
   if (is_quoted(trimmed(line)) || trimmed(line).find('\t') != line.npos) return true;
@@ -104,7 +103,7 @@ bool is_odd(std::string_view line, std::vector<std::string_view>& cells) {
   return false;
 }
 
-/// Whether a line is Hunspell's word and flags: `the/SM`.
+/// Returns whether a line is Hunspell's word with flags: `the/SM`.
 bool has_flags(std::string_view line) {
   line = trimmed(line);
   std::size_t const at = line.find('/');
@@ -114,7 +113,7 @@ bool has_flags(std::string_view line) {
 
 }  // namespace
 
-/// Takes the columns between these separators if all lines have as many.
+/// Uses these separators if all lines have the same number of columns between them.
 bool word_lines::are_columns(std::string_view text, std::string_view by) {
   std::size_t count = 0, first = 0;
   std::string_view titles;
@@ -159,10 +158,11 @@ bool word_lines::are_columns(std::string_view text, std::string_view by) {
     first_odd = first;
     return true;
   } else {
-    fault = {first, 1,
-             fmt::format("found {} columns in each line, {} of which have words, expected one word "
-                         "a line, in quotes if it holds blanks, or a header such as word,count",
-                         n, words)};
+    fault = {
+        first, 1,
+        fmt::format("found {} columns in each line, {} of them with words; expected one word on "
+                    "each line (in quotes if it has blanks), or a header such as word,count",
+                    n, words)};
   }
   separators = by;
   columns = n;
@@ -185,10 +185,10 @@ word_lines::word_lines(std::string_view text) {
     });
     if (control != line.end() && !fault)
       fault = {number, static_cast<std::size_t>(control - line.begin()) + 1,
-               fmt::format("found a byte of {}, expected words, one a line",
+               fmt::format("found a byte of value {}, expected words, one on each line",
                            static_cast<int>(*control))};
     if ((line.starts_with("{\"") || line.starts_with("[\"")) && !fault)
-      fault = {number, 1, "found JSON, expected words, one a line"};
+      fault = {number, 1, "found JSON, expected words, one on each line"};
     if (++lines == 1)
       begins_with_number = trimmed(line).find_first_not_of("0123456789") == line.npos;
     if (is_quoted(trimmed(line))) ++quoted;
@@ -199,7 +199,7 @@ word_lines::word_lines(std::string_view text) {
   bool const most_are_flagged = lines > 1 && 2 * flagged > lines;
   if (most_are_flagged || (flagged > 0 && begins_with_number)) {
     fault = {first_flagged, 1,
-             "found a word with flags as Hunspell's dictionaries have them, expected words alone; "
+             "found a word with the flags of a Hunspell dictionary, expected words alone; "
              "Hunspell's unmunch writes them"};
     return;
   }
@@ -227,12 +227,13 @@ std::vector<std::string> word_lines::notes() const {
   std::vector<std::string> said;
   std::string_view const and_header = header.empty() ? "" : ", and so is the header";
   if (comments > 0)
-    said.push_back(fmt::format(":{}: passed over {} of comments, this one first", first_comment,
+    said.push_back(fmt::format(":{}: left out {} of comments (this is the first)", first_comment,
                                counted(comments, "line")));
   if (are_counted)
-    said.push_back(fmt::format(
-        ": each line is a word and a number, read as words with counts, which are left out{}",
-        and_header));
+    said.push_back(
+        fmt::format(": each line is a word and a number, read as a word and its count; the counts "
+                    "are left out{}",
+                    and_header));
   else if (!separators.empty())
     said.push_back(fmt::format(
         ": each line has {} columns; column {} is read as words, the others are left out{}",
@@ -240,10 +241,10 @@ std::vector<std::string> word_lines::notes() const {
   else if (are_quoted)
     said.push_back(": each line is in quotes, which are left out");
   else if (odd > 0 && lines > 1)
-    said.push_back(fmt::format(
-        ":{}: {} of {} have a number beside a word, several columns or quotes, this one first; "
-        "the whole line is the word",
-        first_odd, odd, counted(lines, "line")));
+    said.push_back(
+        fmt::format(":{}: {} of {} have several columns, a number after a word, or quotes (this is "
+                    "the first); each whole line is read as the word",
+                    first_odd, odd, counted(lines, "line")));
   return said;
 }
 

@@ -18,7 +18,7 @@ namespace rulerank::inline v0::knn {
 
 namespace {
 
-/// Words as letters, one behind the other.
+/// Words as sequences of letters, concatenated.
 struct letter_table {
   std::vector<std::uint32_t> letter;
   std::vector<std::size_t> begin{0};
@@ -62,14 +62,13 @@ letter_table letters_of(std::vector<std::string> const& words, letters unit) {
   return table;
 }
 
-/// The words that lie within a bound are those at this distance at most; no word is as long as the
-/// largest.
+/// Returns the largest integer distance within a bound; no word is as long as the maximum.
 std::size_t whole_bound(double bound) {
   return bound >= 0x1p52 ? std::size_t{1} << 52
                          : static_cast<std::size_t>(std::floor(std::max(bound, 0.0)));
 }
 
-/// Distances of a word, whose letters are numbered as the database's are.
+/// Distances of a word, with letters numbered as in the database.
 class distances_of_word final : public distances_from {
  public:
   distances_of_word(std::span<std::uint32_t const> word, letter_table const& words,
@@ -134,11 +133,11 @@ struct word_space::implementation {
   std::vector<std::string> words;
   letters unit;
   letter_table table;                   // by number
-  std::vector<std::uint32_t> alphabet;  // ascending; the number of a letter is its place
+  std::vector<std::uint32_t> alphabet;  // ascending; the number of a letter is its index
   letter_classes classes;
 
-  /// Letters that no word of the database has share a number behind the others: they are equal to
-  /// no letter of it.
+  /// Replaces letters by their numbers. All letters that no word of the database has get one
+  /// further number, which equals no letter of the database.
   void number(letter_table& some) const {
     for (std::uint32_t& letter : some.letter) {
       auto const at = std::lower_bound(alphabet.begin(), alphabet.end(), letter);
@@ -174,7 +173,7 @@ std::unique_ptr<distances_from> word_space::from(std::uint32_t object) const {
   implementation const& all = *implementation_;
   return std::make_unique<distances_of_word>(all.table[object], all.table, all.classes);
 }
-/// For `block_of`.
+/// Access for `block_of`.
 struct word_space_access {
   static word_space::implementation const& of(word_space const& space) {
     return *space.implementation_;

@@ -21,7 +21,7 @@ __global__ void count_frequencies(term_document const* pairs, std::uint32_t n,
   if (i < n) atomicAdd(&frequency[pairs[i].term], 1U);
 }
 
-/// `next` is where a term's next posting goes.
+/// `next`: the position of a term's next posting.
 __global__ void fill_lists(term_document const* pairs, std::uint32_t n, std::uint32_t* next,
                            posting* postings, float* squares) {
   std::uint32_t const i = blockIdx.x * threads + threadIdx.x;
@@ -52,7 +52,7 @@ device_index::device_index(std::span<term_document const> pairs, std::uint32_t d
                            std::uint32_t terms)
     : documents_(documents) {
   if (pairs.size() > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()))
-    throw device_error("more than 2^31 - 1 postings: too many for an index on a GPU");
+    throw device_error("found more than 2^31 - 1 postings, too many for an index on a GPU");
   auto const n = static_cast<std::uint32_t>(pairs.size());
   std::size_t temporary_bytes = 0;
   check_cuda(cub::DeviceScan::ExclusiveSum(nullptr, temporary_bytes,
@@ -61,7 +61,7 @@ device_index::device_index(std::span<term_document const> pairs, std::uint32_t d
   check_fits(n * (sizeof(term_document) + sizeof(posting)) +
                  std::size_t{terms} * 3 * sizeof(std::uint32_t) + documents * sizeof(float) +
                  temporary_bytes,
-             "the inverted index and what it is built from");
+             "the inverted index and its input");
   frequency_ = device_buffer<std::uint32_t>(terms);
   begin_ = device_buffer<std::uint32_t>(terms);
   postings_ = device_buffer<posting>(n);

@@ -41,7 +41,7 @@ std::string_view name_of(load_balance balance) {
 
 sparse_searcher make_fish_searcher(context const& ctx, sparse_index const& index, similarity metric,
                                    [[maybe_unused]] fish_options const& options) {
-  sparse_searcher_access::maker make;  // empty without CUDA, where `with` refuses the engine
+  sparse_searcher_access::maker make;  // empty without CUDA; `with` then rejects the engine
 #if RULERANK_HAS_CUDA
   make = [&](context const& on, sparse_index const& of, sparse_search_options const& how) {
     return make_fish(on, of, how.metric, options);

@@ -21,35 +21,35 @@
 #include <cub/block/block_scan.cuh>
 
 // GT-kNN (Freitas 2017, Algorithms 8 and 9, after Canuto et al.) and FiSH-kNN (Algorithms 20 to 23)
-// as published. A query's postings add to the sums of all documents, atomically, in single
-// precision; each block of threads then leaves its k nearest by a truncated bitonic sort, and a
-// heap on the CPU merges the blocks' lists. `gt` allocates a query's memory before each and
-// releases it after; `fish` takes a group of queries a launch in memory that is allocated once. On
-// several GPUs each has the index, and the queries are split.
+// as published. A query's postings are added to the sums of all documents, atomically, in single
+// precision. Each block of threads then selects its k nearest by a truncated bitonic sort, and a
+// heap on the CPU merges the blocks' lists. `gt` allocates memory before each query and frees it
+// afterwards; `fish` processes a group of queries per launch in memory that is allocated once. With
+// several GPUs, each has the index, and the queries are divided.
 namespace rulerank::inline v0::knn {
 
 namespace {
 
-// Section 5.4: both have 3 blocks of 512 threads a multiprocessor.
+// Section 5.4: both have 3 blocks of 512 threads per multiprocessor.
 constexpr std::uint32_t threads = 512;
 constexpr std::uint32_t blocks_a_multiprocessor = 3;
 
-/// For more neighbours than this all documents are sorted.
+/// With more neighbours, all documents are sorted.
 constexpr std::size_t largest_truncated = 1024;
-/// Keys that a block sorts at once.
+/// Keys in one sort of a block.
 constexpr std::uint32_t least_sorted = 1024;
 
-/// A query's term, or in front of its terms, how many they are and its norm.
+/// A query's term or, before its terms, their number and its norm.
 using query_cell = term_weight;
 
-/// What kernels see of a group of queries.
+/// The view of a group of queries for kernels.
 struct group_ref {
   query_cell const* cells;     ///< [queries][1 + longest]
   std::uint32_t* frequency;    ///< [queries][longest] df_q
   std::uint32_t* begin;        ///< [queries][longest] start_q
-  std::uint32_t* end_in_turn;  ///< [queries][longest] index_q, df_q summed up to this term
+  std::uint32_t* end_in_turn;  ///< [queries][longest] index_q, cumulative sum of df_q
   float* sums;                 ///< [queries][documents]
-  near_key* busiest;           ///< [queries] the most postings that a block added
+  near_key* busiest;           ///< [queries] most postings added by one block
   std::uint32_t queries;
   std::uint32_t longest;
 
@@ -61,7 +61,7 @@ struct group_ref {
   }
 };
 
-/// Algorithm 8, lines 4 to 7; a query a block. Algorithm 20 does without the prefix sum.
+/// Algorithm 8, lines 4 to 7, with one query per block. Algorithm 20 omits the prefix sum.
 __global__ __launch_bounds__(threads) void gather_lists(device_index_ref const index,
                                                         group_ref const group, bool const sum_up) {
   using scan = cub::BlockScan<std::uint32_t, threads>;
@@ -90,12 +90,11 @@ __global__ __launch_bounds__(threads) void gather_lists(device_index_ref const i
   }
 }
 
-/// Postings that a thread reads before it adds the first of them, so that it does not wait for one
-/// after the other.
+/// Postings that a thread reads before it adds the first one, so that their latencies overlap.
 constexpr std::uint32_t at_once = 8;
 
-/// Adds the postings x, x + threads, x + 2 threads, ... below `end`: at(i) is where the i-th one
-/// lies and what it is multiplied with.
+/// Adds the postings x, x + threads, x + 2 threads, ... below `end`; at(i) returns the place of the
+/// i-th one and its factor.
 template <class At>
 __device__ void add_postings_from(device_index_ref const& index, std::uint32_t x, std::uint32_t end,
                                   float* sums, At const& at) {
@@ -112,14 +111,14 @@ __device__ void add_postings_from(device_index_ref const& index, std::uint32_t x
   }
 }
 
-/// What a block adds of query q; its first thread calls it.
+/// Records the postings that a block adds for query q; its first thread calls it.
 __device__ void note_block(group_ref const& group, std::uint32_t q, std::uint32_t postings) {
   atomicMax(reinterpret_cast<unsigned long long*>(group.busiest) + q, postings);
 }
 
-/// Algorithm 8, lines 8 to 17: the postings of all terms are shared evenly by all threads.
-/// Positions of neighbouring threads are neighbours, so that they read together. Algorithm 21: one
-/// query after the other, without a barrier between them.
+/// Algorithm 8, lines 8 to 17: all threads evenly divide the postings of all terms. Neighbouring
+/// threads have neighbouring positions, so their reads coalesce. Algorithm 21: one query after the
+/// other, without a barrier between them.
 __global__ __launch_bounds__(threads) void add_postings_evenly(device_index_ref const index,
                                                                group_ref const group) {
   for (std::uint32_t q = 0; q < group.queries; ++q) {
@@ -135,7 +134,7 @@ __global__ __launch_bounds__(threads) void add_postings_evenly(device_index_ref 
     std::uint32_t const x = blockIdx.x * each + threadIdx.x;
     if (x >= end) continue;
     if (threadIdx.x == 0) note_block(group, q, end - x);
-    std::uint32_t pos = 0;  // the first term whose lists reach beyond x
+    std::uint32_t pos = 0;  // the first term whose lists end after x
     for (std::uint32_t n = terms; n > 0;) {
       std::uint32_t const half = n / 2;
       if (ends[pos + half] > x) {
@@ -153,8 +152,8 @@ __global__ __launch_bounds__(threads) void add_postings_evenly(device_index_ref 
   }
 }
 
-/// Algorithm 20, lines 6 to 11: a term a block; where there are more terms than blocks, each takes
-/// several.
+/// Algorithm 20, lines 6 to 11: one term per block; if there are more terms than blocks, each block
+/// processes several.
 __global__ __launch_bounds__(threads) void add_postings_by_term(device_index_ref const index,
                                                                 group_ref const group) {
   for (std::uint32_t q = 0; q < group.queries; ++q) {
@@ -178,16 +177,15 @@ __global__ __launch_bounds__(threads) void add_postings_by_term(device_index_ref
 }
 
 struct sort_shape {
-  std::uint32_t k;         ///< keys that a block leaves of each query
+  std::uint32_t k;         ///< keys that a block selects for each query
   std::uint32_t kept_log;  ///< the sort keeps the next power of two
-  std::uint32_t size;      ///< of the sort, keys
+  std::uint32_t size;      ///< number of keys to sort
   std::uint32_t blocks;
   std::size_t shared_bytes() const { return size * sizeof(near_key); }
 };
 
-/// Algorithm 8, line 18: the k nearest of a block's documents, ascending; lists
-/// [queries][blocks][k]. The nearest so far lie in front of the next documents and are sorted with
-/// them.
+/// Algorithm 8, line 18: writes the k nearest of a block's documents, ascending; lists
+/// [queries][blocks][k]. The nearest so far precede the next documents and are sorted with them.
 __global__ __launch_bounds__(threads) void leave_nearest(device_index_ref const index,
                                                          group_ref const group,
                                                          similarity const metric,
@@ -211,13 +209,13 @@ __global__ __launch_bounds__(threads) void leave_nearest(device_index_ref const 
       __syncthreads();
       sort_truncated(keys, shape.size, shape.kept_log, block_threads<threads>{});
     }
-    // Each thread reads and, for the next query, writes the same keys in front.
+    // Each thread reads and, for the next query, writes the same leading keys.
     near_key* const list = lists + (std::size_t{q} * gridDim.x + blockIdx.x) * shape.k;
     for (std::uint32_t i = threadIdx.x; i < shape.k; i += threads) list[i] = keys[i];
   }
 }
 
-/// What orders every document of a query, for a full sort.
+/// Computes the key of every document of a query, for a full sort.
 __global__ __launch_bounds__(threads) void make_keys(device_index_ref const index,
                                                      group_ref const group, std::uint32_t q,
                                                      similarity const metric, near_key* keys) {
@@ -228,12 +226,12 @@ __global__ __launch_bounds__(threads) void make_keys(device_index_ref const inde
                           static_cast<std::uint32_t>(d));
 }
 
-/// The memory on the current device that a group's search takes.
+/// The memory of a group's search on the current device.
 struct group_memory {
   std::size_t queries;
   std::size_t longest;
   std::uint32_t documents;
-  std::size_t list_keys;  ///< of all queries; 0: all documents are sorted
+  std::size_t list_keys;  ///< for all queries; 0: all documents are sorted
 
   std::size_t bytes() const {
     return queries * ((1 + longest) * sizeof(query_cell) + 3 * longest * sizeof(std::uint32_t) +
@@ -260,7 +258,7 @@ class group_buffers {
 
   query_cell* cells() { return cells_.data(); }
   near_key* lists() { return lists_.data() + queries_; }
-  /// What the first copy to the host takes: busiest [queries], then the lists.
+  /// The data of the first copy to the host: busiest [queries], then the lists.
   near_key const* results() const { return lists_.data(); }
   full_sort& sorter() { return *sorter_; }
   group_ref ref(std::size_t queries) {
@@ -284,7 +282,7 @@ class group_buffers {
   std::uint32_t longest_;
 };
 
-/// The index on the current device, and how many blocks search it.
+/// The index on the current device, and the number of blocks that search it.
 struct index_on_device {
   index_on_device(std::span<term_document const> pairs, std::uint32_t documents,
                   std::uint32_t terms)
@@ -299,7 +297,7 @@ struct index_on_device {
   std::uint32_t blocks = 0;
 };
 
-/// When device memory for queries is allocated: before each query, or once a call.
+/// When device memory for queries is allocated: before each query, or once per call.
 enum class memory_of { each_query, a_call };
 
 class fish final : public sparse_search_engine {
@@ -338,7 +336,7 @@ class fish final : public sparse_search_engine {
  private:
   bool allocates_each_query() const { return allocation_ == memory_of::each_query; }
 
-  /// Blocks are fewer where they would not all have documents for a sort.
+  /// Reduces the number of blocks if some would have too few documents for a sort.
   sort_shape shape_for(index_on_device const& here, std::size_t k) const {
     sort_shape shape{static_cast<std::uint32_t>(k), 0, least_sorted, 0};
     while ((std::size_t{1} << shape.kept_log) < k) ++shape.kept_log;
@@ -357,7 +355,7 @@ class fish final : public sparse_search_engine {
     bool const truncated = found.k <= largest_truncated;
     sort_shape const shape = truncated ? shape_for(here, found.k) : sort_shape{};
     std::size_t const list_keys = truncated ? std::size_t{shape.blocks} * found.k : 0;
-    std::size_t const taken_keys = truncated ? list_keys : found.k;  // of a query
+    std::size_t const taken_keys = truncated ? list_keys : found.k;  // per query
     std::size_t longest = 1;
     for (std::size_t q = mine.begin; q < mine.end; ++q)
       longest = std::max(longest, queries[q].size());
@@ -409,7 +407,7 @@ class fish final : public sparse_search_engine {
     return work;
   }
 
-  /// The first `keys` of all documents of each query.
+  /// Returns the first `keys` of all sorted documents of each query.
   void sort_all(index_on_device const& here, group_buffers& buffers, std::size_t count,
                 near_key* to, std::size_t keys, stream const& on) const {
     for (std::size_t g = 0; g < count; ++g) {

@@ -12,9 +12,9 @@
 #include <memory>
 #include <vector>
 
-// G-kNN as Freitas 2017, section 5.4 describes it (after Rocha et al.): no inverted index, the
-// similarity of every document from its row, and all documents sorted. One query after the other;
-// on several GPUs each has the rows, and the queries are split.
+// G-kNN as described in Freitas 2017, section 5.4 (after Rocha et al.): without an inverted index,
+// computes the similarity of every document from its row, and sorts all documents. Processes one
+// query after the other. With several GPUs, each has the rows, and the queries are divided.
 namespace rulerank::inline v0::knn {
 
 namespace {
@@ -30,13 +30,13 @@ struct rows_ref {
   std::uint32_t documents;
 };
 
-/// The query's weights, or zeros again, where its terms are in a vector of all terms.
+/// Writes the query's weights, or zeros again, at its terms in a vector of all terms.
 __global__ void scatter(term_weight const* query, std::uint32_t n, bool clear, float* dense) {
   std::uint32_t const i = blockIdx.x * threads + threadIdx.x;
   if (i < n) dense[query[i].term] = clear ? 0.0F : query[i].weight;
 }
 
-/// A document a warp.
+/// One document per warp.
 __global__ __launch_bounds__(threads) void compare_all(rows_ref const rows, float const* query,
                                                        float query_norm, similarity metric,
                                                        near_key* keys) {
@@ -80,8 +80,8 @@ class rows_on_device {
   device_buffer<float> norms_;
 };
 
-/// The memory of a call on the current device. It is kept for the next call and grows to the
-/// longest query and to the most neighbours; between queries `dense` holds zeros.
+/// The memory of a call on the current device. The next call reuses it, and it grows to the longest
+/// query and the most neighbours. Between queries, `dense` is all zeros.
 struct query_memory {
   query_memory(std::uint32_t terms, std::uint32_t documents)
       : dense(checked(terms, documents)), sorter(documents) {
@@ -110,7 +110,7 @@ class gknn final : public sparse_search_engine {
         memory_(devices_) {
     check_single_precision(index.norms(), "documents");
     if (index.postings() > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()))
-      throw device_error("more than 2^31 - 1 terms of documents: too many for a GPU");
+      throw device_error("found more than 2^31 - 1 terms of documents, too many for a GPU");
     auto const begin = index.documents().begin;
     std::vector<std::uint32_t> const begins(begin.begin(), begin.end());
     std::vector<term_weight> const terms = term_weights(ctx, index);
@@ -130,7 +130,7 @@ class gknn final : public sparse_search_engine {
   }
 
  private:
-  /// The number of times that device memory was taken.
+  /// Returns the number of allocations of device memory.
   std::uint64_t search_share(context const& ctx, std::size_t i, sparse_rows const& queries,
                              std::span<double const> query_norms, index_range const& mine,
                              neighbours& found) const {
@@ -140,7 +140,7 @@ class gknn final : public sparse_search_engine {
     auto const documents = static_cast<std::uint32_t>(index_.size());
     auto memory = memory_.take(i, index_.terms(), documents);
     stream const& on = memory->on;
-    on.synchronize();  // a call before this one may have been stopped
+    on.synchronize();  // an earlier call may have been interrupted
     std::uint64_t const allocations = memory->query.size() < longest ? 1 : 0;
     memory->query.reserve(longest);
     memory->host_query.reserve(longest);

@@ -8,8 +8,8 @@ namespace rulerank::inline v0::knn {
 
 namespace {
 
-/// MT-kNN. A thread has one query at a time: for each of its terms, each posting adds to the sum of
-/// its document; then all documents are sorted.
+/// MT-kNN. Each thread processes one query at a time: it adds each posting of each term to the sum
+/// of its document, then sorts all documents.
 class mt final : public sparse_search_engine {
  public:
   mt(sparse_index const& index, similarity metric) : index_(index), metric_(metric) {}

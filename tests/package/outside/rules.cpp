@@ -1,5 +1,5 @@
 // The frequent itemsets of six transactions, and the strong rules whose consequent is one item: the
-// example of docs/definitions.md.
+// example of docs/reference/definitions.md.
 // Prints: 19 itemsets: BDE -> A ADE -> B ABD -> E
 #include "core/context.hpp"
 #include "rules/mining/association_rules.hpp"

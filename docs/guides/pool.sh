@@ -1,0 +1,1 @@
+cp "$COLLECTION"/docs.jsonl "$COLLECTION"/topics.tsv "$COLLECTION"/qrels .

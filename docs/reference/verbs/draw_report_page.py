@@ -1,0 +1,44 @@
+#!/usr/bin/env python3
+"""draw_report_page.py RULERANK: draws docs/reference/verbs/report.png, the begin of a page of `rulerank report` in a browser.
+
+An experiment on drawn documents is run for it. Needs chromium and chromedriver, as the page's tests do, and
+Pillow, which makes the file small.
+"""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+from PIL import Image
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+PICTURE = ROOT / "docs/reference/verbs" / "report.png"
+sys.path.insert(0, str(ROOT / "tests" / "cli"))
+from label_page_test import Browser  # noqa: E402
+
+
+def main():
+    program = str(pathlib.Path(sys.argv[1]).resolve())
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+
+        def run(*arguments):
+            subprocess.run([program, *arguments, "--quiet"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
+
+        run("sample", "--documents", "6000", "--features", "20", "--queries", "150", "--out-dir", "drawn")
+        run("experiment", "--folds", "drawn", "--out-dir", "result", "--rank-size", "3", "--random-draws", "3",
+            "--permutations", "1000", "--metrics", "MAP,NDCG@1,NDCG@10")
+        run("report", "result", "--title", "Synthetic documents", "--out", "page.html")
+        browser = Browser(folder)
+        try:
+            browser.call("POST", "/window/rect", {"width": 1100, "height": 1500})
+            browser.open(f"file://{folder}/page.html")
+            browser.screenshot(PICTURE)
+            Image.open(PICTURE).convert("RGB").quantize(64, method=Image.Quantize.MAXCOVERAGE, dither=0).save(PICTURE, optimize=True)
+        finally:
+            browser.close()
+
+
+if __name__ == "__main__":
+    main()
