@@ -14,6 +14,7 @@ void add_engines(CLI::App& program, session& owner);
 void add_evaluate(CLI::App& program, session& owner);
 void add_experiment(CLI::App& program, session& owner);
 void add_explain(CLI::App& program, session& owner);
+void add_export(CLI::App& program, session& owner);
 void add_pages(CLI::App& program, session& owner);
 void add_pipeline(CLI::App& program, session& owner);
 void add_help(CLI::App& program, session& owner);

@@ -3,6 +3,7 @@ from __future__ import annotations
 import inspect
 import threading
 import typing
+import warnings
 
 import numpy as np
 import scipy.sparse as sp
@@ -245,6 +246,15 @@ class RuleRanker(Running, BaseEstimator):
         """The card as editable text: `RuleRanker(card=text)` fits its open points."""
         check_is_fitted(self)
         return _core.card_text(self.model_)
+
+    @checked
+    def export(self, path: Path, to: str) -> None:
+        """Writes a card for another language or program: `to` is a format of `rulerank export`, such as "c", "sql", "onnx"
+        or "lightgbm". The file's name without its extension is the name of functions, class or model; columns without a name
+        are f1, f2, ... Warns of what the target computes in another way."""
+        check_is_fitted(self)
+        for note in _core.export_model(self.model_, to, str(path)):
+            warnings.warn(note, UserWarning, stacklevel=3)
 
     def _scorer(self, run):
         return self._scorers.get(run, self.model_, self.engine, self.device)

@@ -1,9 +1,11 @@
 #include "python/src/ranker.hpp"
 
 #include "core/error.hpp"
+#include "core/output_file.hpp"
 #include "datasets/item_words.hpp"
 #include "l2r/explain/explanation.hpp"
 #include "l2r/explain/inspection.hpp"
+#include "l2r/export/export.hpp"
 #include "l2r/model/model.hpp"
 #include "l2r/model/recommended.hpp"
 #include "l2r/model/scorer.hpp"
@@ -480,6 +482,17 @@ std::string card_text(fitted_model const& of) {
   return l2r::to_text(card->card, *card->cuts);
 }
 
+/// Writes the file; returns what its target computes in another way.
+std::vector<std::string> export_model(fitted_model const& of, std::string const& to,
+                                      std::string const& path) {
+  l2r::export_options options;
+  options.format = l2r::export_format_from(to);
+  options.name = l2r::export_name_of(path);
+  l2r::exported_model const made = l2r::export_model(of.model, options);
+  write_file(path, made.text);
+  return made.notes;
+}
+
 /// The features' effects on scores: for each member a list of (number, effect).
 auto importances(run_settings const& how, fitted_model const& of, std::size_t documents) {
   std::vector<std::vector<std::tuple<std::uint32_t, double>>> all;
@@ -697,6 +710,7 @@ void add_ranker(nb::module_& to) {
   to.def("importances", &importances, "run"_a, "model"_a, "documents"_a,
          "What features move scores by: of each member (feature, moved).");
   to.def("card_text", &card_text, "model"_a);
+  to.def("export_model", &export_model, "model"_a, "to"_a, "path"_a);
   nb::class_<python_scorer>(to, "Scorer", "A model made ready to score.")
       .def(nb::init<run_settings const&, fitted_model const&, std::string const&>(), "run"_a,
            "model"_a, "engine"_a)

@@ -317,6 +317,19 @@ def test_an_edited_card_is_fitted_again(program, drawn, train, test, tmp_path):
         RuleRanker("linear").fit(train.X, train.y, train.qid).card_text()
 
 
+def test_a_card_is_exported(train, test, tmp_path):
+    ranker = RuleRanker(max_features=3).fit(train.X, train.y, train.qid)
+    ranker.export(tmp_path / "mine.py", "python")
+    module = {}
+    exec((tmp_path / "mine.py").read_text(), module)
+    documents = [{f"f{column + 1}": value for column, value in enumerate(row)} for row in test.X]
+    assert [module["score"](document) for document in documents] == list(ranker.predict(test.X, test.qid))
+    with pytest.raises(rulerank.UsageError, match="expected one card or scorecard"):
+        RuleRanker("linear").fit(train.X, train.y, train.qid).export(tmp_path / "mine.h", "c")
+    with pytest.raises(rulerank.UsageError, match="format: found 'C'"):
+        ranker.export(tmp_path / "mine.h", "C")
+
+
 def test_directions_of_a_card():
     X = np.array([[d * 7 % 10, d * 13 % 11] for d in range(300)])
     y, qid = [d * 7 % 10 * 3 // 10 for d in range(300)], [d // 10 for d in range(300)]

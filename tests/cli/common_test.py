@@ -138,6 +138,7 @@ class Usage(harness.CommandLine):
             "explain": ({"--train": a, "--test": a, "--qid": "1", "--out": "o"},
                         ["--names", "--discretizer"]),
             "inspect": ({"--model": a, "--out": "o"}, ["--names", "--test"]),
+            "export": ({"--model": a, "--to": "c", "--out": "o"}, ["--names", "--feature-set", "--check"]),
             "discretize": ({"--train": a, "--out-dir": "o"}, ["--apply", "--discretizer-out"]),
             "evaluate": ({"--test": a, "--scores": "s", "--out": "o"},
                          ["--qrels", "--run", "--folds"]),

@@ -60,6 +60,7 @@ LEFT_OUT = {verb: {option: why for why, options in of.items() for option in opti
                 "--format json is drawn": ("--json",)},
     "inspect": {READING: (*COLUMNS, "--regroup", "--group", "--unlabelled"), "--format json is drawn": ("--json",),
                 "drawn for evaluate": ("--prel", "--p-break", "--persistence"), "no run is read": ("--complete",)},
+    "export": {READING: (*COLUMNS, "--regroup", "--group", "--unlabelled"), "export_test.py": ("--feature-set",)},
     "tune": {READING: (*COLUMNS, "--regroup", "--group", "--unlabelled", "--drop-unjudged"), "drawn for discretize": ("--discretizer",),
              "tune_test.py": ("--resume", "--try-card-bins", "--try-max-features", "--try-norm")},
     "experiment": {READING: (*COLUMNS, "--regroup", "--group", "--unlabelled", "--drop-unjudged"), "drawn for tune": TUNING,
@@ -168,7 +169,8 @@ class Case:
 
     def has_summary(self):
         """Whether --json prints a summary and changes no file."""
-        return bool({"--out", "--out-dir", "--model"} & {*self.given}) and self.verb not in ("evaluate", "explain", "inspect") and "--query" not in self.given
+        outputs = {"--out", "--out-dir"} if self.verb == "export" else {"--out", "--out-dir", "--model"}
+        return bool(outputs & {*self.given}) and self.verb not in ("evaluate", "explain", "inspect") and "--query" not in self.given
 
     def options(self):
         return {*self.given, *(option for ways in self.ways for way in ways for option in way),

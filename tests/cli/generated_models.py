@@ -147,6 +147,34 @@ def inspect(case):
     return judge
 
 
+def export(case):
+    _, test_queries = draw_model(case, ("card", "card", "scorecard", "scorecard", "linear"))
+    fit_first(case)
+    words = case.before[0]
+    given = case.given.pop("--test")
+    case.given["--to"] = case.pick("python", "python", "c", "java", "javascript", "sql", "lightgbm", "xgboost", "onnx", "opensearch", "solr")
+    names = {1: "first", 2: "second"} if case.likely(.3) else {}
+    if names:
+        case.given["--names"] = case.file("names", "".join(f"{f}\t{name}\n" for f, name in names.items()))
+    case.some({"--out": ["out/o"], "--check": [given]}, .6)
+    lists = "linear" in words and case.given["--to"] != "onnx"
+    case.refused += ["whose scores depend on the documents of the list"] if lists else []
+    case.refused += ["normalized within their query"] if "query-minmax" in words and "linear" not in words else []
+    case.may_refuse = (*case.may_refuse, "computes in float32", "another order")
+
+    def judge(test, done):
+        test.assertTrue(done.main)
+        if case.given["--to"] != "python":
+            return
+        module = {}
+        exec(done.main.decode(), module)
+        scores = test.command(["rank", "--model", "model", "--test", "test"], case.files).stdout.split()
+        documents = [values for _, of in test_queries for _, values, _ in of]
+        test.assertEqual([module["score"]({names.get(f, f"f{f}"): x for f, x in values.items()}) for values in documents],
+                         list(map(float, scores)))
+    return judge
+
+
 def small_search(case):
     case.given.update({"--try-method": case.pick("width", "frequency,width"), "--try-bins": case.pick("2", "2,3"), "--try-rule-size": "2",
                        "--try-min-support": case.pick("1", "1,2"), "--try-min-confidence": ".001", "--try-support-weight": case.pick("0", "0,-.5"),

@@ -21,7 +21,7 @@ import tempfile
 import harness
 from generated_cases import LEFT_OUT, Case
 from generated_lists import evaluate, fuse, judgments, mine
-from generated_models import experiment, explain, inspect, sample, tune
+from generated_models import experiment, explain, export, inspect, sample, tune
 from generated_rankings import discretize, fit, rank, reduce, split
 from generated_searches import dense, metric, text
 from generated_texts import features, pipeline, rank_query, vectors
@@ -32,8 +32,8 @@ import options  # noqa: E402
 VERBS = {"search dense": dense, "search metric": metric, "search text": text, "evaluate": evaluate, "mine": mine, "fuse": fuse,
          "split": split, "discretize": discretize, "rank": rank, "fit": fit, "reduce": reduce, "judgments": judgments,
          "features": features, "vectors": vectors, "pipeline": pipeline, "rank --query": rank_query,
-         "explain": explain, "inspect": inspect, "tune": tune, "experiment": experiment, "sample": sample}
-OF_LONG_COMMANDS = {features, vectors, pipeline, rank_query, explain, inspect, tune, experiment, sample}  # half as many
+         "explain": explain, "inspect": inspect, "export": export, "tune": tune, "experiment": experiment, "sample": sample}
+OF_LONG_COMMANDS = {features, vectors, pipeline, rank_query, explain, inspect, export, tune, experiment, sample}  # half as many
 FIRST, COMMANDS = map(int, os.environ.get("RULERANK_GENERATED", "0:420").split(":"))
 AGAIN = 1_000_000  # the first case of a verb's second test, which a core ends within 20 seconds as it does the first
 ENOUGH = 400  # commands of a verb, by which every oracle and every option has its turn
@@ -243,6 +243,9 @@ class Generated(harness.CommandLine):
 
     def test_slow_inspect(self):
         self.check("inspect")
+
+    def test_slow_export(self):
+        self.check("export")
 
     def test_slow_tune(self):
         self.check("tune")

@@ -1,0 +1,91 @@
+#include "l2r/export/export.hpp"
+
+#include "core/error.hpp"
+#include "core/random.hpp"
+#include "l2r/export/point_tree.hpp"
+#include "l2r/testing.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+// The formats themselves are compiled and run by tests/cli/export_test.py.
+namespace rulerank::l2r {
+namespace {
+
+constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
+constexpr float float_infinity = std::numeric_limits<float>::infinity();
+
+/// Where a tree sends a value: below a cut left, a missing value right.
+double points_by(std::vector<point_node> const& nodes, double value) {
+  std::size_t n = 0;
+  while (!nodes[n].is_leaf) n = value < nodes[n].value ? nodes[n].left : nodes[n].right;
+  return nodes[n].value;
+}
+
+TEST(point_tree, gives_the_points_of_each_value) {
+  random_engine draw(3);
+  for (int round = 0; round < 200; ++round) {
+    additive_feature feature;
+    std::size_t const cuts = 1 + uniform_below(draw, 20);
+    for (std::size_t c = 0; c < cuts; ++c) feature.cuts.push_back(static_cast<double>(c) - 5);
+    for (std::size_t bin = 0; bin <= cuts; ++bin)
+      feature.points.push_back(static_cast<double>(uniform_below(draw, 100)));
+    feature.missing = round % 2 == 0 ? feature.points.back() : 7;
+    auto const nodes = tree_of(feature, std::numeric_limits<double>::max());
+    for (double value = -7; value < 20; value += 0.5)
+      EXPECT_EQ(points_by(nodes, value), points_of(feature, value));
+    EXPECT_EQ(points_by(nodes, nan_value), feature.missing);
+  }
+}
+
+TEST(solr_threshold, sends_the_cut_right_and_the_value_below_left) {
+  auto const sum_of = [](float threshold) { return threshold + 1e-6F; };
+  random_engine draw(5);
+  std::vector<float> cuts{0, -0.0F, 1e-6F, -1e-6F, 2e-6F, 1, -1, 12.5F, 1e-20F, -1e-20F, 3e38F};
+  while (cuts.size() < 20'000)
+    if (auto const cut = std::bit_cast<float>(static_cast<std::uint32_t>(draw()));
+        std::abs(cut) < 1e38F)
+      cuts.push_back(cut);
+  for (float const cut : cuts) {
+    float const threshold = solr_threshold(cut);
+    EXPECT_LT(sum_of(threshold), cut);
+    EXPECT_EQ(solr_cut(cut), std::nextafter(sum_of(threshold), float_infinity));
+    EXPECT_EQ(solr_threshold(solr_cut(cut)) + 1e-6F, sum_of(threshold)) << cut;
+    EXPECT_LE(solr_cut(cut), cut);
+    float const least = std::min(std::nextafter(cut, -float_infinity), cut - 2.4e-13F);
+    EXPECT_GE(solr_cut(cut), cut > 1e-5F ? cut : least);
+  }
+}
+
+TEST(export_model, every_format_of_one_model_and_none_of_others) {
+  auto const train = testing_tools::random_set(400, 1);
+  std::vector<recipe> const card{card_recipe()};
+  model const fitted = fit(context{}, train, card);
+  for (std::size_t f = 0; f < export_format_names().size(); ++f) {
+    export_options options;
+    options.format = static_cast<export_format>(f);
+    EXPECT_NE(export_model(fitted, options).text.find("f1"), std::string::npos);
+    options.name = "a b";
+    EXPECT_THROW(export_model(fitted, options), usage_error);
+  }
+  EXPECT_THROW(export_model(fit(context{}, train, std::vector<recipe>{linear_recipe{}}), {}),
+               usage_error);
+}
+
+TEST(check_export, compares_every_document) {
+  auto train = testing_tools::random_set(400, 1);
+  model const fitted = fit(context{}, train, std::vector<recipe>{card_recipe()});
+  EXPECT_EQ(check_export({}, fitted, {}, train).documents, 0U);
+  export_options plugin;
+  plugin.format = export_format::elasticsearch;  // a missing value is as one that is not listed
+  export_difference const found = check_export({}, fitted, plugin, train);
+  EXPECT_GT(found.documents, 0U);
+  EXPECT_NE(found.by_model, found.by_export);
+  auto const row = train.document(found.first);
+  EXPECT_TRUE(std::ranges::any_of(row, [](auto const& one) { return std::isnan(one.value); }));
+}
+
+}  // namespace
+}  // namespace rulerank::l2r

@@ -1,0 +1,164 @@
+#include "l2r/export/list_form.hpp"
+
+#include "core/error.hpp"
+#include "core/parallel.hpp"
+#include "datasets/values_of.hpp"
+#include "l2r/model/scorer.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include <fmt/format.h>
+
+namespace rulerank::inline v0::l2r {
+
+namespace {
+
+/// A form of points with all features of the list: those that it lacks add nothing.
+additive_form with_features(additive_form const& form, list_form const& all) {
+  additive_form made = form;
+  made.features.clear();
+  auto own = form.features.begin();
+  for (std::size_t f = 0; f < all.numbers.size(); ++f)
+    if (own != form.features.end() && own->feature == all.numbers[f])
+      made.features.push_back(*own++);
+    else
+      made.features.push_back({all.numbers[f], all.names[f], {}, {0}, 0, false});
+  return made;
+}
+
+line_form lines_of(linear_weights const& by, list_form const& all) {
+  line_form made;
+  made.missing_is_zero = by.options.missing == datasets::missing_values::zero;
+  made.weights.resize(all.numbers.size());
+  made.missing.resize(all.numbers.size());
+  for (feature_weight const& one : by.features) {
+    auto const at = std::ranges::lower_bound(all.numbers, one.feature) - all.numbers.begin();
+    made.weights[static_cast<std::size_t>(at)] = value_of_weight(one.weight);
+    made.missing[static_cast<std::size_t>(at)] = value_of_weight(one.missing);
+  }
+  return made;
+}
+
+/// One member of a model, as a model of its own.
+model alone(model_member const& member) {
+  model made;
+  made.members.push_back(member);
+  return made;
+}
+
+struct list_values {
+  std::vector<double> values;  // [documents x features]
+  std::size_t features = 0;
+  double& at(std::size_t d, std::size_t f) { return values[d * features + f]; }
+  double at(std::size_t d, std::size_t f) const { return values[d * features + f]; }
+};
+
+void add_line(line_form const& by, std::size_t f, list_values const& list,
+              std::vector<double>& scores) {
+  auto const value = [&](std::size_t d) {
+    double const x = list.at(d, f);
+    return std::isnan(x) && by.missing_is_zero ? 0 : x;
+  };
+  double sum = 0, squares = 0, count = 0;
+  double low = std::numeric_limits<double>::infinity(), high = -low;
+  for (std::size_t d = 0; d < scores.size(); ++d) {
+    if (double const x = value(d); !std::isnan(x)) {
+      sum += x;
+      count += 1;
+      low = std::min(low, x);
+      high = std::max(high, x);
+    }
+  }
+  double const mean = sum / std::max(count, 1.0);
+  for (std::size_t d = 0; d < scores.size(); ++d)
+    if (double const away = value(d) - mean; !std::isnan(away)) squares += away * away;
+  double const deviation = std::sqrt(squares / std::max(count, 1.0));
+  for (std::size_t d = 0; d < scores.size(); ++d) {
+    double const x = value(d);
+    if (std::isnan(x))
+      scores[d] += by.missing[f];
+    else if (low < high)
+      scores[d] += (x - mean) / deviation * by.weights[f];
+  }
+}
+
+std::vector<double> scores_of_member(list_member const& member, list_values const& list,
+                                     std::size_t documents) {
+  std::vector<double> scores(documents);
+  for (std::size_t f = 0; f < list.features; ++f) {
+    if (auto const* const lines = std::get_if<line_form>(&member)) {
+      add_line(*lines, f, list, scores);
+      continue;
+    }
+    auto const& feature = std::get<additive_form>(member).features[f];
+    for (std::size_t d = 0; d < documents; ++d) scores[d] += points_of(feature, list.at(d, f));
+  }
+  return scores;
+}
+
+}  // namespace
+
+bool list_form::is_portable() const {
+  return members.size() == 1 && std::holds_alternative<additive_form>(members.front());
+}
+
+list_form list_form_of(model const& of, export_options const& options) {
+  list_form form;
+  std::map<std::uint32_t, std::string> names;
+  std::vector<bool> absent;
+  std::vector<additive_form> points(of.members.size());
+  for (std::size_t k = 0; k < of.members.size(); ++k) {
+    if (auto const* const linear = std::get_if<linear_member>(&of.members[k])) {
+      linear_weights const& by = linear->weights;
+      for (feature_weight const& one : by.features)
+        names[one.feature] = name_of_feature(one.feature, by.names, options.names);
+      absent.push_back(
+          std::isnan(datasets::unlisted_value(by.options.missing, by.options.unlisted)));
+      continue;
+    }
+    points[k] = additive_form_of(alone(of.members[k]), options);
+    for (additive_feature const& one : points[k].features) names[one.feature] = one.name;
+    absent.push_back(points[k].absent_is_missing);
+  }
+  if (std::ranges::count(absent, absent.front()) != std::ssize(absent))
+    throw usage_error(
+        "found members that read a feature that is not listed as 0 and as missing, expected one "
+        "of the two");
+  form.absent_is_missing = absent.front();
+  for (auto const& [number, name] : names) {
+    form.numbers.push_back(number);
+    form.names.push_back(name);
+  }
+  for (std::size_t k = 0; k < of.members.size(); ++k)
+    if (auto const* const linear = std::get_if<linear_member>(&of.members[k]))
+      form.members.emplace_back(lines_of(linear->weights, form));
+    else
+      form.members.emplace_back(with_features(points[k], form));
+  return form;
+}
+
+std::vector<double> scores_of(context const& ctx, list_form const& form,
+                              datasets::dataset const& documents) {
+  double const absent = form.absent_is_missing ? std::numeric_limits<double>::quiet_NaN() : 0;
+  std::vector<std::vector<double>> members(form.members.size(),
+                                           std::vector<double>(documents.size()));
+  parallel_for(ctx, documents.queries.size(), 1, [&](std::size_t begin, std::size_t end, int) {
+    for (std::size_t q = begin; q < end; ++q) {
+      datasets::query_group const& query = documents.queries[q];
+      list_values list{std::vector<double>(query.size() * form.numbers.size()),
+                       form.numbers.size()};
+      for (std::size_t d = 0; d < query.size(); ++d)
+        datasets::for_each_value(documents.document(query.begin + d), form.numbers, absent,
+                                 [&](std::size_t f, double value) { list.at(d, f) = value; });
+      for (std::size_t k = 0; k < members.size(); ++k)
+        std::ranges::copy(scores_of_member(form.members[k], list, query.size()),
+                          members[k].begin() + static_cast<std::ptrdiff_t>(query.begin));
+    }
+  });
+  return combine(documents.queries, members);
+}
+
+}  // namespace rulerank::l2r

@@ -1,0 +1,44 @@
+#pragma once
+
+#include "core/context.hpp"
+#include "datasets/dataset.hpp"
+#include "l2r/export/additive.hpp"
+
+#include <string>
+#include <variant>
+#include <vector>
+
+// Models whose scores depend on the documents of a query's list, for formats that score a list.
+namespace rulerank::inline v0::l2r {
+
+/// A weighted sum of z-scores within the list; values that are missing have no z-score.
+struct line_form {
+  std::vector<double> weights;   ///< [features]
+  std::vector<double> missing;   ///< [features] what a missing value adds
+  bool missing_is_zero = false;  ///< a missing value is 0, and has a z-score
+};
+
+using list_member = std::variant<additive_form, line_form>;
+
+/// The score is that of the one member or, of several, the mean of theirs, each standardized within
+/// the list; where these are all equal, 0.
+struct list_form {
+  std::vector<std::uint32_t> numbers;  ///< of the features, ascending
+  std::vector<std::string> names;      ///< [features]
+  bool absent_is_missing = false;      ///< of a feature that a document does not list
+  std::vector<list_member> members;    ///< all of them of all the features
+
+  /// One member of points: a document's score depends on its own values alone.
+  bool is_portable() const;
+};
+
+/// Members of cards, scorecards and linear weights. Throws `usage_error` for others.
+list_form list_form_of(model const& of, export_options const& options);
+
+/// The scores of documents whose features have the numbers of the form.
+std::vector<double> scores_of(context const& ctx, list_form const& form,
+                              datasets::dataset const& documents);
+
+std::string write_onnx(list_form const& form, export_options const& options);
+
+}  // namespace rulerank::l2r
