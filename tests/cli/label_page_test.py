@@ -273,7 +273,7 @@ class InABrowser(LabelServer):
         self.serve()
         self.browser.open(self.address)
         self.browser.type("#labeller", "@anna\n")
-        self.wait("document.getElementById('message').textContent.includes('expected a name')")
+        self.wait("document.getElementById('message').textContent.includes('found an invalid name of a labeller')")
         self.assertFalse(self.browser.run("return document.getElementById('name').hidden"))
         self.assertIsNone(self.browser.run("return localStorage.getItem('rulerank labeller')"))
         self.browser.run("document.getElementById('labeller').value = ''")
@@ -289,7 +289,7 @@ class InABrowser(LabelServer):
     def test_without_the_token_nothing_is_shown(self):
         self.serve()
         self.browser.open(self.address.split("#")[0])
-        self.wait("document.getElementById('message').textContent.includes('it ends with #')")
+        self.wait("document.getElementById('message').textContent.includes('lacks the part from #')")
         self.assertTrue(self.browser.run("return document.getElementById('question').hidden"))
 
 

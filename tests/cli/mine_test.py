@@ -105,7 +105,7 @@ class Mine(harness.CommandLine):
         self.assertEqual(self.expect(0, *line).stderr, b"")
         self.expect(0, *line, "--out", "sets", message="rulerank: found 3 itemsets in 3 transactions; wrote sets\n")
         self.expect(0, *line, "--rules", "--min-confidence", 1, "--out", "rules",
-                    message="rulerank: 1 rule of 3 transactions, in rules\n")
+                    message="rulerank: found 1 rule in 3 transactions; wrote rules\n")
 
     def test_forms_of_output(self):
         options = ("--form", "baskets", "--min-support", "3", "--format")
