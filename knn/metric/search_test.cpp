@@ -387,7 +387,8 @@ TEST(metric_search, automatic_is_a_type_with_a_reason) {
   EXPECT_NE(choose_metric_index(*few, 1000000).reason.find("10 objects"), std::string::npos);
   auto const many = line(2000);
   EXPECT_EQ(choose_metric_index(*many, 399).type, metric_index_type::brute);
-  EXPECT_NE(choose_metric_index(*many, 399).reason.find("pays for 400 queries or more"), std::string::npos);
+  EXPECT_NE(choose_metric_index(*many, 399).reason.find("pays for 400 queries or more"),
+            std::string::npos);
   EXPECT_EQ(choose_metric_index(*many, 400).type, metric_index_type::lc);
   EXPECT_FALSE(choose_metric_index(*many, 400).reason.empty());
   word_space const words(drawn_words(2000, 1, 5));

@@ -206,7 +206,7 @@
       for (const s of new Set([now.system, now.baseline])) {
         const documents = found.filter(([of]) => of === s).map(([, id]) => id);
         for (const id of documents) {
-          const title = `${part.systems[s]}: rules that moved the score of document ${id} furthest`;
+          const title = `${part.systems[s]}: the most influential rules on the score of document ${id}`;
           const caption = [...document.querySelectorAll("details caption")].find(c => c.textContent.startsWith(title));
           one.append("div").attr("class", "scroll").append(() => caption.closest("table").cloneNode(true));
         }

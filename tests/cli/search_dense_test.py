@@ -339,7 +339,7 @@ class SearchDense(harness.CommandLine):
             self.expect(2, *line, "--engine", "ppk", message="this build has no CUDA")
             self.skipTest("engines ppk, ppb, sbq, gs: this build has no CUDA")
         if b"cuda:" not in self.expect(0, "devices").stdout:
-            self.expect(4, *line, "--engine", "ppk", message="engine ppk runs on GPUs")
+            self.expect(4, *line, "--engine", "ppk", message="engine ppk needs a GPU")
             self.skipTest("engines ppk, ppb, sbq, gs: no CUDA device")
         ids = self.file("ids", b"1\n2\n")
         for metric in ("l2", "ip"):

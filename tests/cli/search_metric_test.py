@@ -288,7 +288,7 @@ class SearchMetric(harness.CommandLine):
         self.expect(0, *line, "--collection", words, "--index", "kept")
         asked = ["search", "metric", "--index", "kept", "--queries"]
         self.expect(2, *asked, rows, message="--queries: " + by_name.format(rows))
-        self.expect(3, *asked, unnamed, message=f"{unnamed}:2:1: found a byte of 2")
+        self.expect(3, *asked, unnamed, message=f"{unnamed}:2:1: found a byte of value 2")
         packed = self.file("rows.npy.gz", b"one\n")
         self.expect(2, *asked, packed, message="whose name says vectors (npy)")
 
