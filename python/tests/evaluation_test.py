@@ -145,7 +145,7 @@ def test_query_ids_that_are_none():
 
 @pytest.mark.parametrize("arguments, message", [
     (dict(metrics="NDGC@10"), "NDGC"), (dict(profile="leter"), "leter"), (dict(gain="log"), "log"),
-    (dict(relevance=2), "found a part 'relevance' of a profile"), (dict(no_relevant=2), "no.relevant|0, 1"),
+    (dict(relevance=2), "found the parameter 'relevance' of a profile"), (dict(no_relevant=2), "no.relevant|0, 1"),
     (dict(scores=[1, 2]), "one score for each of 6 rows"), (dict(qid=[1, 2]), "qid")])
 def test_wrong_arguments(arguments, message):
     with pytest.raises(rulerank.UsageError, match=message):
@@ -186,7 +186,7 @@ def test_comparisons_are_the_programs(program_json, drawn, tmp_path):
 def test_wrong_comparisons(how, message):
     with pytest.raises(rulerank.UsageError, match=message):
         compare(LABELS, {"a": SCORES, "b": -SCORES}, **how)
-    with pytest.raises(rulerank.UsageError, match="two systems"):
+    with pytest.raises(rulerank.UsageError, match="expected two or more to compare"):
         compare(LABELS, {"a": SCORES})
 
 

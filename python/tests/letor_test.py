@@ -210,7 +210,7 @@ def test_columns_from_0_are_read_zero_based(tmp_path):
     (["1", "01"], "X: found feature 1 twice among its columns"), ([3, 3], "X: found feature 3 twice"),
     (["1", str(2**31)], "X: found feature 2147483648 among its columns, expected at most 2147483647"),
     (["1", "9" * 5000], 'expected text that a line of SVMlight can hold'),
-    (["1", "a"], 'feature name "1", expected text that a line'), (["a", ""], "X: column 2: found the name \"\", expected what"),
+    (["1", "a"], 'feature name "1", expected text that a line'), (["a", ""], "X: column 2: found the name \"\", expected the column's name"),
     (["a\tb", "c"], r'X: column 1: found the name "a\\x09b" with a control character'),
     (["a", "b\ud800"], r"X: column 2: found the name 'b\\ud800' with a lone surrogate, expected text")])
 def test_dumping_refuses_columns_that_no_file_holds(tmp_path, columns, message):

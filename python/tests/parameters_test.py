@@ -82,7 +82,7 @@ class AnotherFrame:
     (lambda: evaluate(pd.DataFrame({"qid": ["q"], "docno": ["d"], "label": [1]}), [1]), r"y: found the shape \(1, 3\), expected"),
     (lambda: evaluate(None, [1]), r"y: found the shape \(\), expected one label a row"),
     (lambda: evaluate([1, 0], [2, 1], profile="trec"), "ties: found docno, but the documents have no ids; expected"),
-    (lambda: evaluate([1, 0], ["a", "b"]), "scores: found what is no number"),
+    (lambda: evaluate([1, 0], ["a", "b"]), "scores: found a value that is not a number"),
     (lambda: evaluate(Y, X[:, 0], metrics=3), "metrics: found 3, expected text or a list"),
     (lambda: evaluate(Y, X[:, 0], metrics=[3]), "found .3., expected "),
     (lambda: evaluate(Y, X[:, 0], profile=3), "profile: found 3, expected text or None"),

@@ -101,7 +101,7 @@ def test_a_ranker_learns_from_a_pool(collection):
 @pytest.mark.parametrize("error, said, arguments, named", [
     (rulerank.UsageError, "documents: found 3 of 'd1', expected a text", ({"d1": 3}, TOPICS), {}),
     (rulerank.UsageError, "found no documents, expected one or more", ({}, TOPICS), {}),
-    (rulerank.UsageError, "documents: found the id 'd 1', expected an id without blanks", ({"d 1": "cats"}, TOPICS), {}),
+    (rulerank.UsageError, "documents: found the id 'd 1', expected one without blanks", ({"d 1": "cats"}, TOPICS), {}),
     (rulerank.UsageError, "found no topics, expected one or more", (DOCUMENTS, {}), {}),
     (rulerank.UsageError, "topic 1: found the id 't#', expected an id without blanks and #", (DOCUMENTS, {"t#": "cats"}), {}),
     (rulerank.UsageError, "vectors: found None, expected a value, because topic_vectors needs it", (DOCUMENTS, TOPICS), {"topic_vectors": [[1.0]]}),

@@ -96,6 +96,6 @@ def test_wrong_arguments(result, monkeypatch):
     with pytest.raises(rulerank.OutputError):
         report("result", result / "none" / "x.html")
     monkeypatch.setenv("PATH", str(result))
-    with pytest.raises(rulerank.OutputError, match="rsvg-convert .Debian: librsvg2-bin., which is not there"):
+    with pytest.raises(rulerank.OutputError, match="rsvg-convert, which was not found; install it .Debian: librsvg2-bin."):
         report("result", "x.tex", format="latex", figures="pdf")
     assert not (result / "x").exists() and not (result / "x.tex").exists()

@@ -79,7 +79,7 @@ def test_texts(form):
         np.testing.assert_array_equal(pool.X, expected.X)
     with pytest.raises(UsageError, match="documents: found the columns title, text, expected one of id, docno, docid, qid, and texts"):
         make_pool(table({"title": ["a"], "text": ["b"]}), topics)
-    with pytest.raises(ValueError, match="documents:2: found the id 'd' again, expected each once"):
+    with pytest.raises(ValueError, match="documents:2: found the id 'd' again, expected each id once"):
         make_pool(table({"id": ["d", "d"], "text": ["a", "b"]}), topics)
     words = ["cats mice", "mice cheese", "dogs"]
     np.testing.assert_array_equal(TextNeighbors(1).fit(column(words)).kneighbors(column(words[:1]))[1], [[0]])
