@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What fifty labels gain over BM25 on the shop of the tutorial, and on Cranfield.
+"""Measures the gain of fifty labels over BM25 on the shop of the tutorial, and on Cranfield.
 
     demo.py PROGRAM DATA_FOLDER OUT_FOLDER [--seeds 20] [--labels 50] [--draws 10]
 
@@ -31,7 +31,7 @@ numpy, = needs.packages("numpy")
 
 TUTORIAL = common.ROOT / "docs/tutorials/fifty-labels"
 MEASURE, CANDIDATES, BASELINE = "NDCG@10", 50, "BM25_of_document"
-# What a ranking is called in the table.
+# Names of the rankings in the table.
 RANKINGS = {"bm25": "BM25", "chosen": "{} chosen", "random": "{} random", "chosen-best": "{} chosen, `--best`",
             "random-best": "{} random, `--best`", "text": "{} chosen, text only", "all": "all labels"}
 COLUMNS = ("collection", "queries", *RANKINGS, "p")

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""gpu_checks.py BIN OUT [--jobs 5] [--limit SECONDS] [--only PATTERN]: the tests of GPU code, as they are and under compute-sanitizer.
+"""gpu_checks.py BIN OUT [--jobs 5] [--limit SECONDS] [--only PATTERN]: runs the tests of GPU code, without and with compute-sanitizer.
 
 BIN is the folder of a build's programs. A first run of each test program without GPUs finds the tests that need one: those that it skips
-for want of a driver or a device (OUT/tests.json keeps them; where the file is there, it is used). They run in shards: as they are, with
+because no driver or device is found. OUT/tests.json keeps the list and is used again if it exists. The tests run in shards: plain, with
 RULERANK_TEST_GPUS=4 where a test may name one GPU several times; under compute-sanitizer's memcheck; those of RACES under racecheck. A
 step that takes more than --limit is cut off and counts as failed. --only runs the steps whose names match a regular expression. Few
 jobs are fastest, because processes take turns on a GPU. OUT/checks.tsv (a line for each step: exit code, seconds, tests passed, skipped and
@@ -19,7 +19,7 @@ import time
 
 import common
 
-# Test programs with CUDA code, and in how many shards memcheck runs their tests; they run as they are in a third as many.
+# Test programs with CUDA code, and the number of shards under memcheck. The plain tests have a third as many shards.
 PROGRAMS = {"core": 1, "al": 4, "knn_dense": 12, "knn_metric": 4, "knn_sparse": 8, "l2r": 12}
 # Kernels of `delta` wait for each other, so a GPU cannot be named twice.
 DISTINCT_DEVICES = ("al",)

@@ -228,7 +228,7 @@ def main():
     if "--check" not in sys.argv:
         PICTURE.write_text(picture)
     elif not PICTURE.exists() or PICTURE.read_text() != picture:
-        sys.exit("docs/reference/architecture.svg does not show the link lines as they are now: run docs/reference/draw_architecture.py")
+        sys.exit("docs/reference/architecture.svg differs from the link lines of the modules: run docs/reference/draw_architecture.py")
 
 
 if __name__ == "__main__":
