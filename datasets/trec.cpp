@@ -136,9 +136,10 @@ bool seems_title(field const& word) {
               fmt::format("found '{}', expected a whole number as label{}{}{}{}", found.label.text,
                           found.columns,
                           is_fraction ? "; `rulerank evaluate --test` reads fractional labels" : "",
-                          found.line == 1 && seems_title(found.qid) && seems_title(found.label)
+                          !seems_title(found.label) ? ""
+                          : found.line == 1 && seems_title(found.qid)
                               ? "; a header names columns such as qid, docid and rating"
-                              : "",
+                              : "; `rulerank judgments --label-names` makes numbers of words",
                           comment_hint(found.qid.text)));
 }
 

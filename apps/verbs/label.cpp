@@ -17,7 +17,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <set>
 
 #include <fmt/format.h>
 
@@ -36,13 +35,7 @@ struct label_verb_arguments : reduction_arguments {
 /// The number of names determines the number of labels.
 std::vector<std::string> take_label_names(label_verb_arguments& arguments) {
   if (arguments.page.label_names.empty()) return {};
-  std::vector<std::string> names = split_list(arguments.page.label_names);
-  if (std::ranges::any_of(names, &std::string::empty))
-    throw usage_error("--label-names: found an empty name, expected names between commas");
-  if (std::set<std::string>(names.begin(), names.end()).size() <
-      std::max<std::size_t>(2, names.size()))
-    throw usage_error(fmt::format("--label-names: found '{}', expected two or more different names",
-                                  arguments.page.label_names));
+  std::vector<std::string> names = parse_label_names(arguments.page.label_names);
   arguments.view.max_label = static_cast<std::int32_t>(names.size()) - 1;
   for (std::string& name : names) name = printable(name);
   return names;

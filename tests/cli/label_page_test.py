@@ -125,7 +125,7 @@ class InABrowser(LabelServer):
         self.addCleanup(self.browser.close)
 
     def wait(self, script, *arguments):
-        deadline = time.monotonic() + harness.HANGS
+        deadline = time.monotonic() + harness.SHOWS
         while time.monotonic() < deadline:
             found = self.browser.run("return " + script, *arguments)
             if found:

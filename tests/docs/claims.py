@@ -201,7 +201,7 @@ class Page:
 
 
 PACKED = ".gz"  # data, which no claim stands on alone
-COMMIT = re.compile(r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}\b")
+COMMIT = re.compile(r"(?<!SHA-256 )\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}\b")
 
 
 def result_folders(root):

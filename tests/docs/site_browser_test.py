@@ -54,7 +54,7 @@ def served(folder):
 
 
 def wait(browser, script):
-    deadline = time.monotonic() + 3000  # however busy the machine
+    deadline = time.monotonic() + harness.SHOWS
     while not (found := browser.run("return " + script)):
         assert time.monotonic() < deadline, script
         time.sleep(0.05)
