@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
-"""gpu_checks.py BIN OUT [--jobs 5] [--limit SECONDS] [--only PATTERN]: runs the tests of GPU code, without and with compute-sanitizer.
+"""gpu_checks.py BIN OUT [--jobs 5] [--limit SECONDS] [--only PATTERN]: runs the tests of GPU code, with and without compute-sanitizer.
 
-BIN is the folder of a build's programs. A first run of each test program without GPUs finds the tests that need one: those that it skips
-because no driver or device is found. OUT/tests.json keeps the list and is used again if it exists. The tests run in shards: plain, with
-RULERANK_TEST_GPUS=4 where a test may name one GPU several times; under compute-sanitizer's memcheck; those of RACES under racecheck. A
-step that takes more than --limit is cut off and counts as failed. --only runs the steps whose names match a regular expression. Few
-jobs are fastest, because processes take turns on a GPU. OUT/checks.tsv (a line for each step: exit code, seconds, tests passed, skipped and
-failed, the sanitizer's summary), OUT/checks.log (the output of steps that failed) and OUT/manifest.json. The exit code is 1 where a
-step failed."""
+BIN is the folder of a build's programs. The tests that need a GPU are those that a test program skips without one: a first run of
+each program finds them and keeps the list in OUT/tests.json, which is used again if it exists. The tests run in shards: first plain,
+with RULERANK_TEST_GPUS=4 for tests that may name one GPU several times; then under compute-sanitizer's memcheck; then those of RACES
+under racecheck. A step that takes more than --limit is cut off and counts as failed. --only runs the steps whose names match a
+regular expression. Few jobs are fastest, because processes take turns on a GPU.
+
+Writes OUT/checks.tsv (for each step: exit code, seconds, tests passed, skipped and failed, the sanitizer's summary), OUT/checks.log
+(the output of failed steps) and OUT/manifest.json. The exit code is 1 if a step failed.
+"""
 
 import concurrent.futures
 import json

@@ -18,6 +18,8 @@ import time
 import markdown
 
 sys.path.insert(0, str(markdown.ROOT / "tests/cli"))
+import harness
+
 PAGES = ("docs/index", "docs/concepts/how-it-works", "docs/reference/verbs/reduce", "docs/studies/benchmarks", "reference/eval", "reference/python")
 
 
