@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """draw_architecture.py [--check]: draws docs/reference/architecture.svg, the modules and their link lines.
 
-The modules and what they use come from the `CMakeLists.txt` of each, what a module holds from the
-table in docs/reference/architecture.md. An arrow that others make superfluous is left out. With --check
-nothing is written; the exit code is 1 when the committed picture is another.
+The modules and their dependencies come from the `CMakeLists.txt` of each module, the contents of a module from the table in
+docs/reference/architecture.md. An arrow that other arrows imply is left out. --check writes nothing; the exit code is 1 if the
+committed picture differs.
 """
 
 import html

@@ -1,4 +1,4 @@
-"""`experiment`: what it writes, the same bytes whatever happens to it, what it refuses."""
+"""The verb experiment: outputs, equal bytes after interruptions, refused options."""
 
 import contextlib
 import gzip

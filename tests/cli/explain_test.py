@@ -1,4 +1,4 @@
-"""The verb explain: what it says of a score, against rules counted here, and what it refuses."""
+"""The verb explain: explanations of a score compared with rules counted here, and refused options."""
 
 import decimal
 import fractions

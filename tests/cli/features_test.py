@@ -1,5 +1,5 @@
-"""The verb features: a pool of pairs from text, own columns joined, and what every verb makes of pairs
-that nobody judged. The collection is the drawn one of docs/collection; Cranfield where it is."""
+"""The verb features: pools of pairs from text, joined columns, and how every verb reads unjudged pairs. The collection is
+docs/collection, and Cranfield if it is available."""
 
 import collections
 import csv

@@ -1,4 +1,4 @@
-"""Small inputs that people have, each read rightly or refused with its place: the cases of ../shared/cases/field, each
+"""Small inputs from the field, each read as intended or refused with its position: the cases of ../shared/cases/field. Each case is
 a folder whose README has the command."""
 
 import dataclasses

@@ -1,8 +1,8 @@
-"""What a case of generated_test.py is: one command, its inputs and what it must give.
+"""A case of generated_test.py: one command, its inputs and its expected result.
 
 The generators of the verbs (generated_searches.py, generated_rankings.py, generated_lists.py, generated_texts.py,
-generated_models.py) draw the inputs and options of a case, list what the program must refuse, and return a judge: the definition in
-Python of what the command writes, or the same by other commands.
+generated_models.py) choose the inputs and options of a case at random, list the changes that the program must refuse, and return a
+judge: the definition in Python of the command's output, or the same result by other commands.
 """
 
 import gzip

@@ -1,4 +1,4 @@
-"""The verb judgments: forms of judgments into each other and back, feature logs with labels, what is refused."""
+"""The verb judgments: conversions between forms and back, feature logs with labels, refused inputs."""
 
 import csv
 import io

@@ -1,7 +1,7 @@
-"""The page of `label` in a real headless browser (chromium and chromedriver, of Debian's chromium-driver).
-Where they are missing it ends with 77: skipped.
+"""The page of `label` in a real headless browser (chromium and chromedriver, of Debian's chromium-driver). Without them the test
+exits with 77 (skipped).
 
-With RULERANK_SCREENSHOT=FILE.png it keeps a picture of the page."""
+RULERANK_SCREENSHOT=FILE.png keeps a picture of the page."""
 
 import base64
 import contextlib

@@ -1,4 +1,4 @@
-"""`report`: one page of what experiments wrote, whatever ids, features and folders are called; Markdown and LaTeX."""
+"""The verb report: one page from the outputs of experiments with arbitrary ids, features and folders; Markdown and LaTeX."""
 
 import html.parser
 import itertools

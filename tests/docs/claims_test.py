@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The check of claims fails where it has to: small pages beside a small results folder."""
+"""Tests claims.py with faults in small pages and a small results folder."""
 
 import pathlib
 import tempfile

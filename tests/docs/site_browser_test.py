@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""site_browser_test.py FOLDER: the site that site_test.py left in FOLDER, in a real headless browser: nothing is asked for
-outside of it, no error in the console, pictures are there, the search finds, and a phone need not scroll sideways.
+"""site_browser_test.py FOLDER: opens the site that site_test.py left in FOLDER in a real headless browser. The site requests nothing
+from elsewhere, logs no error, shows its pictures, answers its search, and fits the width of a phone.
 
-With RULERANK_SCREENSHOT=FOLDER it keeps pictures of the pages. Ends with 77 without the site, chromium or chromedriver."""
+RULERANK_SCREENSHOT=FOLDER keeps pictures of the pages. Without the site, chromium or chromedriver it exits with 77 (skipped)."""
 
 import contextlib
 import functools
