@@ -121,6 +121,31 @@ chart documents_frontier(validation_group const& group) {
   return made;
 }
 
+/// Ranking quality against the number of labels. Each system has the documents that suit it best at
+/// each number.
+chart labels_frontier(std::string const& name, std::vector<experiment::curve_summary> const& all,
+                      std::vector<double> const& budgets, std::size_t measure,
+                      std::string const& measure_name) {
+  if (budgets.size() < 2) return {};
+  chart made{.title = fmt::format("{}: {} by labels, each system with its best way to choose them",
+                                  name, measure_name),
+             .x = {"labels (mean of the folds)", true},
+             .y = {measure_name}};
+  for (double const budget : budgets) {
+    std::set<std::string> seen;
+    for (experiment::curve_summary const* const s :
+         experiment::best_first(all, budget, measure)) {
+      if (!seen.insert(s->system).second) continue;
+      auto series = std::ranges::find(made.series, s->system, &chart_series::name);
+      if (series == made.series.end())
+        series = made.series.insert(series, {s->system, {}, true, true});
+      series->points.push_back({s->labels, s->means[measure]});
+    }
+  }
+  for (chart_series& one : made.series) std::ranges::sort(one.points, {}, &chart_point::x);
+  return made;
+}
+
 }  // namespace
 
 void add_lead(std::vector<validation_group> const& groups, found_results const& found,
@@ -140,6 +165,10 @@ void add_lead(std::vector<validation_group> const& groups, found_results const& 
           sentence_of(experiment::best_first(all, budget, measure), budget, measure,
                       one.measures[measure],
                       options.baseline.empty() ? "feature" : options.baseline));
+    if (chart made = labels_frontier(one.name, all, one.by_query->options.budgets, measure,
+                                     one.measures[measure]);
+        eval::has_points(made))
+      frontiers.insert(frontiers.begin(), std::move(made));
   }
   if (!lead.empty())
     say(lead,
