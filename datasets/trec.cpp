@@ -137,9 +137,10 @@ bool seems_title(field const& word) {
                           found.columns,
                           is_fraction ? "; `rulerank evaluate --test` reads fractional labels" : "",
                           !seems_title(found.label) ? ""
+                          : found.in_table ? "; `rulerank judgments --label-names` makes numbers of words"
                           : found.line == 1 && seems_title(found.qid)
                               ? "; a header names columns such as qid, docid and rating"
-                              : "; `rulerank judgments --label-names` makes numbers of words",
+                              : "",
                           comment_hint(found.qid.text)));
 }
 
@@ -227,6 +228,7 @@ std::size_t for_each_table_judgment(std::string_view text, std::string const& na
     found.qid = field_of(columns.qid, found.line);
     found.docno = field_of(columns.docno, found.line);
     found.label = field_of(columns.label, found.label_line);
+    found.in_table = true;
     take(found);
   }
   return without_label;
