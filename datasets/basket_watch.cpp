@@ -295,9 +295,10 @@ void basket_watch::finish(std::string const& name, std::span<std::string const> 
                     "name, such as colour=red",
                     name, columns_));
   else if (columns_ > 1 && has_columns_ && 2 * column_of_.size() <= columns_ * lines_)
-    warn(fmt::format("{}: all lines have {} items, and each item occurs in one column only; if it "
-                     "is a table, write each value with its column's name, such as colour=red",
-                     name, columns_));
+    warn(
+        fmt::format("{}: all lines have {} items, and each item occurs in one column only; if it "
+                    "is a table, write each value with its column's name, such as colour=red",
+                    name, columns_));
   if (have_quantities_ && lines_ > 0 && !items.empty())
     warn(fmt::format("{}: each item ends with a number, such as {}; if it is a quantity, remove it",
                      name, items[0]));

@@ -56,7 +56,8 @@ std::unordered_map<std::string, std::size_t> rows_by_key(dataset const& columns,
   return row_of;
 }
 
-/// Returns what identifies the rows. Throws `error` for columns that have neither a qid nor a docid.
+/// Returns what identifies the rows. Throws `error` for columns that have neither a qid nor a
+/// docid.
 join_key key_of(dataset const& columns, std::span<std::string const> chosen) {
   if (columns.delimiter == 0) return {};
   read_options any;

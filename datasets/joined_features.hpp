@@ -43,12 +43,12 @@ struct joined_features {
 
 /// Adds features of the rows with the same qid and docid to the documents of a pool. Delimited
 /// columns without a qid are joined by docid, those without a docid by qid. A document without such
-/// a row gets missing values (NaN); labels of `columns` are ignored. Named columns that are added to
-/// numbered features get the next numbers, in name order. `chosen`: the names of the features to
+/// a row gets missing values (NaN); labels of `columns` are ignored. Named columns that are added
+/// to numbered features get the next numbers, in name order. `chosen`: the names of the features to
 /// join; empty: all. Throws `error` with the position for a row without a docid, a duplicate key in
 /// `columns`, columns without qid and docid or without a feature, a chosen feature that is missing,
-/// a feature that the pool already has, and numbered columns for named features. Several threads may
-/// call it at once.
+/// a feature that the pool already has, and numbered columns for named features. Several threads
+/// may call it at once.
 joined_features join_features(dataset const& pool, dataset const& columns,
                               std::span<std::string const> chosen = {});
 

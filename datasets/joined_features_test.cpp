@@ -137,10 +137,12 @@ TEST(joined, faults_are_told_with_their_line) {
                "own.csv:3:1: found a row without a docid");
   expect_fault(read("a,b\n1,2\n", "own.csv"),
                "own.csv:1:1: found no column qid or docid, expected one or both, and features");
-  expect_fault(read("docid,a\n007,1\n1e3,1\n007,2\n", "own.csv"),
-               "own.csv:4:1: found document \"007\" again (first on line 2), expected each document once");
+  expect_fault(
+      read("docid,a\n007,1\n1e3,1\n007,2\n", "own.csv"),
+      "own.csv:4:1: found document \"007\" again (first on line 2), expected each document once");
   expect_fault(read("docid,a\n007,1\n,1\n", "own.csv"),
-               "own.csv:3:1: found a row without a docid, expected one, because columns are joined by docid");
+               "own.csv:3:1: found a row without a docid, expected one, because columns are joined "
+               "by docid");
   expect_fault(read("qid,a\nq2,1\nq1,1\nq2,3\n", "own.csv"),
                "own.csv:4:1: found query \"q2\" again (first on line 2), expected each query once");
   expect_fault(read("qid,docid,tf\nq1,007,1\n", "own.csv"),

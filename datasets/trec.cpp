@@ -132,16 +132,17 @@ bool seems_title(field const& word) {
   double value = 0;
   bool const is_fraction =
       read_number(found.label.text, value) == number_kind::finite && value != std::trunc(value);
-  throw error({name, found.label_line, found.label.column},
-              fmt::format("found '{}', expected a whole number as label{}{}{}{}", found.label.text,
-                          found.columns,
-                          is_fraction ? "; `rulerank evaluate --test` reads fractional labels" : "",
-                          !seems_title(found.label) ? ""
-                          : found.in_table ? "; `rulerank judgments --label-names` makes numbers of words"
-                          : found.line == 1 && seems_title(found.qid)
-                              ? "; a header names columns such as qid, docid and rating"
-                              : "",
-                          comment_hint(found.qid.text)));
+  throw error(
+      {name, found.label_line, found.label.column},
+      fmt::format("found '{}', expected a whole number as label{}{}{}{}", found.label.text,
+                  found.columns,
+                  is_fraction ? "; `rulerank evaluate --test` reads fractional labels" : "",
+                  !seems_title(found.label) ? ""
+                  : found.in_table ? "; `rulerank judgments --label-names` makes numbers of words"
+                  : found.line == 1 && seems_title(found.qid)
+                      ? "; a header names columns such as qid, docid and rating"
+                      : "",
+                  comment_hint(found.qid.text)));
 }
 
 /// Returns the columns that a header names.

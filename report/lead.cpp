@@ -133,8 +133,7 @@ chart labels_frontier(std::string const& name, std::vector<experiment::curve_sum
              .y = {measure_name}};
   for (double const budget : budgets) {
     std::set<std::string> seen;
-    for (experiment::curve_summary const* const s :
-         experiment::best_first(all, budget, measure)) {
+    for (experiment::curve_summary const* const s : experiment::best_first(all, budget, measure)) {
       if (!seen.insert(s->system).second) continue;
       auto series = std::ranges::find(made.series, s->system, &chart_series::name);
       if (series == made.series.end())

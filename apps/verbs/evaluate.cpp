@@ -212,9 +212,10 @@ class order_watch {
 
   void look_at(std::size_t f, std::span<double const> scores) {
     if (warned_ || !orders_[f].predicts_labels() || !has_tied_labels(tests_[f], scores)) return;
-    owner_.warn(fmt::format("{}: {}; documents with equal scores keep this order, except with "
-                            "--ties average",
-                            tests_[f].name, datasets::describe(orders_[f])));
+    owner_.warn(
+        fmt::format("{}: {}; documents with equal scores keep this order, except with "
+                    "--ties average",
+                    tests_[f].name, datasets::describe(orders_[f])));
     warned_ = true;
   }
 

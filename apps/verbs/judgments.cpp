@@ -83,9 +83,9 @@ datasets::judgments_read read_all(session& owner, judgments_arguments const& arg
                                              ? std::vector<std::string>()
                                              : parse_label_names(arguments.label_names);
   auto const add = [&](std::string const& path, std::optional<judgment_form> form, bool is_log) {
-    judgment_form const found =
-        datasets::read_judgments(owner.ctx(), path, form, arguments.writing.id_field, read,
-                                 [&](std::string const& message) { owner.warn(message); }, names);
+    judgment_form const found = datasets::read_judgments(
+        owner.ctx(), path, form, arguments.writing.id_field, read,
+        [&](std::string const& message) { owner.warn(message); }, names);
     if (!is_log && found != judgment_form::qrels && found != judgment_form::csv)
       expect_none_of(verb, {"--label-names"}, "{} needs qrels or csv as input");
     any_fields = any_fields || found == judgment_form::solr_log;
@@ -194,9 +194,8 @@ void add_judgments(CLI::App& program, session& owner) {
                "rre: name of the index; srw: name of the list");
   value_option(verb, "--template NAME", a.writing.template_file,
                "rre: file name of the query template");
-  usual_options(verb,
-                {"--in", "--to", "--from", "--label-names", "--out", "--judgments", "--queries",
-                 "--queries-out"});
+  usual_options(verb, {"--in", "--to", "--from", "--label-names", "--out", "--judgments",
+                       "--queries", "--queries-out"});
 }
 
 }  // namespace rulerank::apps

@@ -145,10 +145,10 @@ struct judgments_read {
 /// - solr-log: responses of Solr with `[features]`. The query is `qid` or `query` as above, or
 ///   `responseHeader.params.qid` or `.q`. `id_field` is the document's member with its id.
 ///
-/// `label_names`: words that qrels and csv have for the grades 0, 1, ...; empty: grades are numbers.
-/// Returns the format. Throws `error` with the position of malformed input, of a grade that is not
-/// finite or has no name, and of a document with two grades in a query or two lists of features;
-/// throws `error` for a file without judgments.
+/// `label_names`: words that qrels and csv have for the grades 0, 1, ...; empty: grades are
+/// numbers. Returns the format. Throws `error` with the position of malformed input, of a grade
+/// that is not finite or has no name, and of a document with two grades in a query or two lists of
+/// features; throws `error` for a file without judgments.
 judgment_form read_judgments(context const& ctx, std::string const& path,
                              std::optional<judgment_form> form, std::string const& id_field,
                              judgments_read& to,

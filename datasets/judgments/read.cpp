@@ -45,13 +45,13 @@ double grade_of(judgment_fields const& found, std::string const& file,
   if (names.empty() && read_number(found.label.text, grade) == number_kind::finite) return grade;
   bool const is_word =
       found.in_table && std::isalpha(static_cast<unsigned char>(found.label.text.front())) != 0;
-  throw error({file, found.label_line, found.label.column},
-              fmt::format("found '{}', expected {}{}{}", found.label.text,
-                          names.empty() ? "a number as grade"
-                                        : fmt::format("one of the label names {}",
-                                                      fmt::join(names, ", ")),
-                          found.columns,
-                          names.empty() && is_word ? "; --label-names makes numbers of words" : ""));
+  throw error(
+      {file, found.label_line, found.label.column},
+      fmt::format("found '{}', expected {}{}{}", found.label.text,
+                  names.empty() ? "a number as grade"
+                                : fmt::format("one of the label names {}", fmt::join(names, ", ")),
+                  found.columns,
+                  names.empty() && is_word ? "; --label-names makes numbers of words" : ""));
 }
 
 /// Reads lines and tables of judgments.

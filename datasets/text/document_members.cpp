@@ -23,8 +23,9 @@ constexpr std::array<std::string_view, 4> last_id_names{"productid", "number", "
 // The first one present is the query.
 constexpr std::array<std::string_view, 3> query_names{"query", "querytext", "question"};
 constexpr std::array<std::string_view, 14> document_text_names{
-    "text",     "contents", "content",     "body",        "passage",      "segment",           "abstract",
-    "headline", "headings", "doctext", "articletext", "productname", "producttitle", "productdescription"};
+    "text",         "contents",          "content",  "body",    "passage",     "segment",
+    "abstract",     "headline",          "headings", "doctext", "articletext", "productname",
+    "producttitle", "productdescription"};
 constexpr std::string_view title_name = "title";
 
 // Further titles for columns of tables. JSON members with these names may be anything.

@@ -40,8 +40,8 @@ std::vector<std::string> stemmers();
 /// 5. Stemming (Snowball, libstemmer).
 ///
 /// Stemmers of languages other than English need accents. With a stemmer other than `none`,
-/// `english` and `porter`, accents are therefore removed from the stem instead of the word, and with
-/// the Turkish one the stem's ı becomes i.
+/// `english` and `porter`, accents are therefore removed from the stem instead of the word, and
+/// with the Turkish one the stem's ı becomes i.
 ///
 /// A term is never empty and has no spaces. Bytes that are not UTF-8 are read as Latin-1. One
 /// thread at a time may use an analyzer. Copies share only the stop list, so several threads may

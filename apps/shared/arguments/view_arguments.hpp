@@ -57,8 +57,8 @@ struct page_arguments {
   void add_to(CLI::App& verb);
 };
 
-/// Returns the names of --label-names. Throws `usage_error` for an empty or a repeated name, and for
-/// a single one.
+/// Returns the names of --label-names. Throws `usage_error` for an empty or a repeated name, and
+/// for a single one.
 std::vector<std::string> parse_label_names(std::string const& text);
 
 /// The views of a pool, and their texts.
