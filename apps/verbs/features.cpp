@@ -162,10 +162,10 @@ datasets::dataset joined(session& owner, features_arguments const& a, datasets::
                             counted_rows));
   // A table of all documents or queries may have more than the pool.
   if (result.unknown > 0 && by_query && by_document)
-    owner.warn(fmt::format(
-        "{}: left out {} of {}, because the pool lacks them; the first is '{}' ({}:{})", path,
-        result.unknown, counted_rows, columns.docid(*result.first_unknown), path,
-        datasets::place_of(columns, *result.first_unknown).line));
+    owner.warn(
+        fmt::format("{}: left out {} of {}, because the pool lacks them; the first is '{}' ({}:{})",
+                    path, result.unknown, counted_rows, columns.docid(*result.first_unknown), path,
+                    datasets::place_of(columns, *result.first_unknown).line));
   if (result.matched < data.size())
     owner.say(fmt::format("{}: has no row for {} of {}; their values are missing", path,
                           data.size() - result.matched, counted(data.size(), "pair")));

@@ -471,6 +471,7 @@ class Report(harness.CommandLine):
     def test_bad_input(self):
         (self.folder / "empty").mkdir()
         self.expect(3, "report", "empty", "--out", "x", message="empty: found neither results.json nor curves.tsv")
+        self.expect(3, "report", "absent", "--out", "x", message="absent: does not exist, expected a folder that experiment or pipeline wrote")
         self.expect(2, "report", "--out", "x", message="expected folders that experiment or pipeline wrote")
         drawn_experiment(self)
         fold = self.folder / "result/folds/Fold2.json"
