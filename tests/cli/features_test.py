@@ -331,7 +331,6 @@ class Features(harness.CommandLine):
         self.check_rows([
             Row("a pair twice", (head + good + "\n" + good).encode(), line, 3, "{in}:4:1: found query"),
             Row("no docid", (head + good + f"{pair[0]},,1\n").encode(), line, 3, "{in}:3:1: found a row"),
-            Row("no column qid or docid", b"clicks,age\n1,2\n", line, 3, "{in}:1:1: found no column qid or docid, expected one or both"),
             Row("a query twice", b"qid,clicks\nT01,1\nT01,2\n", line, 3, "{in}:3:1: found query \"T01\" again (first on line 2)"),
             Row("a document twice", b"docid,clicks\nN1,1\nN1,2\n", line, 3, "{in}:3:1: found document \"N1\" again (first on line 2)"),
             Row("no query of the pool", b"qid,clicks\nT99,1\n", line, 3, "{in}:2:1: found none of its 1 query in the pool"),

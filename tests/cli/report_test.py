@@ -245,9 +245,10 @@ class Report(harness.CommandLine):
             rows = [cells[i:i + columns] for i in range(columns, columns * (len(expected) + 1), columns)]
             self.assertEqual(rows, expected)
             if shown:
-                place, = (int(place) for place, those in shown["rules"].items()
-                          for number, one in those if (shown["systems"][number], one) == (system, docid))
+                (place, key), = ((int(place), key) for place, those in shown["rules"].items() for number, key in those
+                                 if (shown["systems"][number], key.split(" ")[2]) == (system, docid))
                 self.assertEqual(shown["qids"][place], docid.split("-")[0])
+                self.assertEqual(self.read_text("page.html").count(f'<table data-key="{key}">\n<caption>{title[:60]}'), 1)
 
     def test_rules_of_all_training_documents(self):
         drawn_experiment(self)
