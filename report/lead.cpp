@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -127,18 +128,25 @@ chart labels_frontier(std::string const& name, std::vector<experiment::curve_sum
                       std::vector<double> const& budgets, std::size_t measure,
                       std::string const& measure_name) {
   if (budgets.size() < 2) return {};
-  chart made{.title = fmt::format("{}: {} by labels, each system with its best way to choose them",
+  chart made{.title = fmt::format("{}: {} by labels, each system with its best way to choose them; "
+                                  "bars: 95 % intervals over the queries, after subtracting each "
+                                  "query's mean",
                                   name, measure_name),
              .x = {"labels (mean of the folds)", true},
              .y = {measure_name}};
   for (double const budget : budgets) {
-    std::set<std::string> seen;
-    for (experiment::curve_summary const* const s : experiment::best_first(all, budget, measure)) {
-      if (!seen.insert(s->system).second) continue;
-      auto series = std::ranges::find(made.series, s->system, &chart_series::name);
+    std::map<std::string, experiment::curve_summary const*> best;
+    for (experiment::curve_summary const* const s : experiment::best_first(all, budget, measure))
+      best.try_emplace(s->system, s);
+    std::vector<std::vector<double>> values;
+    for (auto const& [system, s] : best) values.push_back(s->queries[measure]);
+    std::vector<double> const halves = eval::within_query_intervals(values);
+    for (std::size_t i = 0; auto const& [system, s] : best) {
+      auto series = std::ranges::find(made.series, system, &chart_series::name);
       if (series == made.series.end())
-        series = made.series.insert(series, {s->system, {}, true, true});
-      series->points.push_back({s->labels, s->means[measure]});
+        series = made.series.insert(series, {system, {}, true, true});
+      double const y = s->means[measure], half = halves[i++];
+      series->points.push_back({s->labels, y, "", {y - half, y + half}});
     }
   }
   for (chart_series& one : made.series) std::ranges::sort(one.points, {}, &chart_point::x);

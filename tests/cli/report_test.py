@@ -358,9 +358,10 @@ class Report(harness.CommandLine):
         self.expect(0, "report", "curves", "--format", "markdown", "--out", "r.md")
         text = (self.folder / "r.md").read_text()
         lead = text[text.index("## In short"):text.index("## Learning curves")]
-        name = re.search(r"!\[curves: NDCG@10 by labels, each system with its best way to choose them\]\(<(\S+)>\)", lead)[1]
+        name = re.search(r"!\[curves: NDCG@10 by labels, each system with its best way to choose them; bars[^]]*\]\(<(\S+)>\)", lead)[1]
         picture = (self.folder / name).read_text()
         self.assertEqual(sorted(re.findall(r">(rules|scorecard)</text>", picture)), ["rules", "scorecard"])
+        self.assertEqual(picture.count('class="error'), 6)  # 2 systems, 3 shares
         axes = []
         for system in ("rules", "scorecard"):
             name = re.search(rf"!\[{system}: NDCG@10 by labels\]\(<(\S+)>\)", text)[1]
