@@ -25,8 +25,9 @@ import common
 PROGRAMS = {"core": 1, "al": 4, "knn_dense": 12, "knn_metric": 4, "knn_sparse": 8, "l2r": 12}
 # Kernels of `delta` wait for each other, so a GPU cannot be named twice.
 DISTINCT_DEVICES = ("al",)
-# Memcheck takes tests of one device, because those of 2 and 4 repeat the same kernels, and none of real data, which take minutes.
-ONE_DEVICE = re.compile(r"/[24]$|_on_[24]$|stops|mnist|several_threads|slow_|real_folds|golden")
+# Memcheck takes tests of one device, because those of 2 and 4 repeat the same kernels, and none of real data or of many repetitions, which
+# take minutes.
+ONE_DEVICE = re.compile(r"/[24]$|_on_[24]$|stops|mnist|several_threads|number_of_threads|without_space_are_streamed|slow_|real_folds|golden")
 RACES = {"knn_dense": ("few_rows/1", "far_rows/1", "long_rows/1"), "knn_metric": ("few_objects/1", "matrix_of_words/1", "large_alphabets/1"),
          "al": ("selects_as_on_the_cpu/1",), "knn_sparse": ("weights_that_floats_round/1",), "l2r": ("plain_profl", "plain_tensor", "plain_plrar")}
 NO_GPU = re.compile(r"Skipped\n.*(driver|GPU|device).*\n+\[  SKIPPED \] (\S+)")

@@ -64,6 +64,13 @@ class Experiment(harness.CommandLine):
         for system in judged["systems"]:
             self.assertEqual(system["averages"], means[system["name"]])
 
+    def test_validation_labels_above_those_of_the_test_sets(self):
+        for n in (1, 2, 3):
+            test = self.folder / f"data/Fold{n}/test.txt"
+            test.write_bytes(re.sub(rb"^[2-9]", b"1", test.read_bytes(), flags=re.M))
+        self.experiment("out", "--baselines", "full,feature")
+        self.assertIn("feature", [s["name"] for s in self.results("out")["systems"]])
+
     def test_ties(self):
         self.experiment("index")
         self.experiment("same", "--ties", "index")
