@@ -176,12 +176,12 @@ def measure(program, folder, given, rates):
     serve = [str(program), "serve", "--quiet", "--listen", "127.0.0.1:0", "--threads", str(given.threads), "--device", given.device]
     cases = []
     if "json" in given.workload:
-        train, labels = write_set(folder / "train.txt", 4000, 10, 1)
-        test, _ = write_set(folder / "test.txt", 100, 10, 2)
+        train, labels = write_set(folder / "train-json.txt", 4000, 10, 1)
+        test, _ = write_set(folder / "json.txt", 100, 10, 2)
         body = json.dumps({"features": list(range(1, 11)), "rows": test.tolist()}).encode()
         for system, options in (("card", []), ("scorecard", ["--members", "scorecard"])):
             if system in systems:
-                rulerank("fit", "train.txt", "--model", f"{system}.model", *options)
+                rulerank("fit", "train-json.txt", "--model", f"{system}.model", *options)
                 cases.append((system, "json", [*serve, "--model", f"{system}.model"], "/rank", body, {}, f"{system}.model"))
         if "lightgbm" in systems:
             import lightgbm
@@ -191,10 +191,9 @@ def measure(program, folder, given, rates):
             (folder / "peer.py").write_text(PEER, encoding="ascii")
             cases.append(("lightgbm", "json", [sys.executable, "peer.py", "lightgbm.txt"], "/rank", body, {}, None))
     if "tensors" in given.workload and "rules" in systems:
-        write_set(folder / "train.txt", 1091, 59, 3)
-        test, _ = write_set(folder / "test.txt", 1000, 59, 4)
-        (folder / "test.txt").write_text(re.sub(r"qid:\d+", "qid:1", (folder / "test.txt").read_text(encoding="ascii")), encoding="ascii")
-        rulerank("fit", "train.txt", "--model", "rules.model", "--members", "rules", "--rule-size", "4")
+        write_set(folder / "train-tensors.txt", 1091, 59, 3)
+        test, _ = write_set(folder / "tensors.txt", 1000, 59, 4)
+        rulerank("fit", "train-tensors.txt", "--model", "rules.model", "--members", "rules", "--rule-size", "4")
         values = test.astype("<f8").tobytes()
         header = json.dumps({"inputs": [{"name": "features", "datatype": "FP64", "shape": [1000, 59],
                                          "parameters": {"binary_data_size": len(values)}}],
@@ -204,7 +203,7 @@ def measure(program, folder, given, rates):
     for system, workload, command, path, body, fields, model in cases:
         server = Server(command, folder)
         try:
-            check(rulerank, server, path, body, fields, model)
+            check(rulerank, server, path, body, fields, model, f"{workload}.txt")
             alone = sorted(timed(server.port, path, body, fields) for _ in range(50))
             print(json.dumps({"system": system, "workload": workload, "rate": 0, "body_bytes": len(body),
                               "p50_ms": 1000 * statistics.median(alone)}), flush=True)
@@ -235,11 +234,11 @@ def timed(port, path, body, fields):
     return time.monotonic() - begin
 
 
-def check(rulerank, server, path, body, fields, model):
+def check(rulerank, server, path, body, fields, model, test):
     """The scores of a response are those of rank."""
     if model is None:
         return
-    want = [float(line) for line in rulerank("rank", "--model", model, "--test", "test.txt").split()]
+    want = [float(line) for line in rulerank("rank", "--model", model, "--test", test).split()]
     _, text = send(http.client.HTTPConnection("127.0.0.1", server.port), path, body, fields)
     if fields:
         got = list(struct.unpack(f"<{len(want)}d", text[-8 * len(want):]))
