@@ -264,7 +264,7 @@ http_response rank_service::respond(http_request& request, http_load const& load
   std::string_view const path = request.path();
   if (!path.starts_with('/')) throw problem(400, "expected a path");
   auto const target = segments_of(path);
-  std::string_view const method = request.method == "HEAD" ? "GET" : request.method;
+  std::string_view const method = request.method == "HEAD" ? "GET" : std::string_view(request.method);
   std::string allowed;
   for (route const& one : routes()) {
     auto words = one.match(target);

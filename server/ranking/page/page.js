@@ -41,7 +41,7 @@ function explain(rank) {
   const body = element("effects").tBodies[0];
   body.replaceChildren();
   element("effects").caption.textContent = `Why ${lines[rank].cells[1].textContent} has rank ${rank + 1}`;
-  if (why.base !== undefined) row(body, ["(base)", why.base]);
+  if (why.base !== undefined) row(body, ["(base)", Number(why.base.toPrecision(6))]);
   why.features.map((feature, f) => [nameOf(feature), document_.adds[f]])
     .filter(([, adds]) => adds !== 0)
     .sort((a, b) => Math.abs(b[1]) - Math.abs(a[1]))
