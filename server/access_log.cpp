@@ -39,10 +39,10 @@ std::string now_text() {
 
 std::string access_line(http_exchange const& exchange) {
   constexpr double thousand = 1000;
-  std::string line = fmt::format(R"({{"time":"{}","remote":"{}","method":)", now_text(),
-                                 exchange.remote);
-  line += json_line_of(nlohmann::json(exchange.method)) + ",\"target\":" +
-          json_line_of(nlohmann::json(exchange.target));
+  std::string line =
+      fmt::format(R"({{"time":"{}","remote":"{}","method":)", now_text(), exchange.remote);
+  line += json_line_of(nlohmann::json(exchange.method)) +
+          ",\"target\":" + json_line_of(nlohmann::json(exchange.target));
   append_format(line,
                 ",\"status\":{},\"request_bytes\":{},\"response_bytes\":{},\"queue_ms\":{:.3f},"
                 "\"total_ms\":{:.3f}}}\n",

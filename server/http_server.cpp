@@ -97,8 +97,11 @@ std::string in_small_letters(boost::beast::string_view text) {
 }
 
 http_request request_of(http::request<http::string_body>&& message, std::string const& remote) {
-  http_request request{std::string(message.method_string()), std::string(message.target()), {},
-                       std::move(message.body()), remote};
+  http_request request{std::string(message.method_string()),
+                       std::string(message.target()),
+                       {},
+                       std::move(message.body()),
+                       remote};
   for (auto const& field : message) {
     std::string name = in_small_letters(field.name_string());
     std::string value =
@@ -163,11 +166,11 @@ class stream_connection final : public connection,
  public:
   static constexpr bool is_tls = !std::is_same_v<Stream, beast::tcp_stream>;
 
-  stream_connection(tcp::socket socket, std::shared_ptr<serving> shared, std::string remote)
-    requires(!is_tls)
+  stream_connection(tcp::socket socket, std::shared_ptr<serving> shared,
+                    std::string remote) requires(!is_tls)
       : connection(std::move(shared), std::move(remote)), stream_(std::move(socket)) {}
-  stream_connection(tcp::socket socket, std::shared_ptr<serving> shared, std::string remote)
-    requires is_tls
+  stream_connection(tcp::socket socket, std::shared_ptr<serving> shared,
+                    std::string remote) requires is_tls
       : connection(std::move(shared), std::move(remote)),
         stream_(std::move(socket), *shared_->tls) {}
 
@@ -340,12 +343,11 @@ class stream_connection final : public connection,
   }
   void discard() {
     buffer_.clear();
-    lowest().async_read_some(
-        buffer_.prepare(most_head),
-        [self = this->shared_from_this()](error_code error, std::size_t) {
-          if (!error && self->is_open()) return self->discard();
-          self->leave();
-        });
+    lowest().async_read_some(buffer_.prepare(most_head),
+                             [self = this->shared_from_this()](error_code error, std::size_t) {
+                               if (!error && self->is_open()) return self->discard();
+                               self->leave();
+                             });
   }
 
   Stream stream_;
@@ -533,9 +535,14 @@ http_load const& http_server::load() const noexcept {
 void http_server::run(context const& ctx, std::function<http_response(http_request&)> const& handle,
                       std::function<bool()> const& done) {
   asio::thread_pool pool(state_->options.workers);
-  auto const shared = std::make_shared<serving>(
-      serving{handle, done, state_->options, state_->load, state_->io, pool,
-              state_->tls ? &*state_->tls : nullptr, {}});
+  auto const shared = std::make_shared<serving>(serving{handle,
+                                                        done,
+                                                        state_->options,
+                                                        state_->load,
+                                                        state_->io,
+                                                        pool,
+                                                        state_->tls ? &*state_->tls : nullptr,
+                                                        {}});
   shared->end = [this, at = std::weak_ptr(shared)] {
     if (auto const still = at.lock()) state_->end(still);
   };

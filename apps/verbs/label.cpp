@@ -81,9 +81,8 @@ void serve(session& owner, label_verb_arguments const& arguments, labelling::lab
            labelling::question_views& views, std::size_t documents,
            std::vector<std::string> label_names) {
   auto const timer = owner.stage("label");
-  server::http_server http(
-      server::listen_address_from(arguments.listen),
-      {.most_body = labelling::most_body, .fields = server::page_fields()});
+  server::http_server http(server::listen_address_from(arguments.listen),
+                           {.most_body = labelling::most_body, .fields = server::page_fields()});
   labelling::label_service::options how;
   how.token = labelling::new_token();
   how.hosts = server::hosts_of(http.address());

@@ -89,8 +89,7 @@ std::string read_token(std::string const& path) {
   std::string token = datasets::read_file(path, "a token");
   while (!token.empty() && (token.back() == '\n' || token.back() == '\r')) token.pop_back();
   constexpr std::size_t shortest = 16;
-  bool const fits =
-      std::ranges::all_of(token, [](unsigned char c) { return c > ' ' && c < 0x7f; });
+  bool const fits = std::ranges::all_of(token, [](unsigned char c) { return c > ' ' && c < 0x7f; });
   if (token.size() < shortest || !fits)
     throw error({path, 1, 1},
                 fmt::format("found no token, expected {} or more letters, digits and signs on one "
@@ -136,7 +135,8 @@ void raise_descriptor_limit() {
 class searched_collection {
  public:
   searched_collection(session& owner, query_arguments& arguments)
-      : candidates_(arguments.pool.candidates), documents_(open_query_collection(owner, arguments)) {
+      : candidates_(arguments.pool.candidates),
+        documents_(open_query_collection(owner, arguments)) {
     knn::string_table const& ids = documents_.index().ids();
     std::vector<std::string> all;
     for (std::size_t d = 0; d < ids.size(); ++d) all.emplace_back(ids[d]);
@@ -201,7 +201,7 @@ server::http_options http_options_of(session& owner, serve_arguments const& a) {
 }
 
 void run_server(session& owner, serve_arguments const& a, server::model_store& models,
-         server::rank_service::options how) {
+                server::rank_service::options how) {
   std::optional<server::access_log> log;
   if (!a.access_log.empty()) log.emplace(a.access_log);
   std::unique_ptr<server::rank_service> service;

@@ -45,8 +45,8 @@ input_columns columns_of(model const& of) {
   auto const features = features_of(of);
   std::uint32_t const first = features.empty() ? 1 : std::min(1U, *features.begin());
   std::uint32_t const last = features.empty() ? 0 : *features.rbegin();
-  return {first, std::max({std::size_t{last} + 1 - first, names_of(of).size(),
-                           std::size_t{of.columns}})};
+  return {first,
+          std::max({std::size_t{last} + 1 - first, names_of(of).size(), std::size_t{of.columns}})};
 }
 
 bool depends_on_list(model const& of) {

@@ -32,7 +32,8 @@ std::size_t resident_bytes() {
 
 }  // namespace
 
-histogram::histogram(std::span<double const> bounds) : bounds_(bounds), counts_(bounds.size() + 1) {}
+histogram::histogram(std::span<double const> bounds)
+    : bounds_(bounds), counts_(bounds.size() + 1) {}
 
 void histogram::add(double value) {
   auto const at = std::ranges::lower_bound(bounds_, value) - bounds_.begin();
@@ -53,7 +54,8 @@ void histogram::append_to(std::string& text, std::string_view name, std::string_
   append_format(text, "{0}_sum{1} {2}\n{0}_count{1} {3}\n", name, braces, sum_, count);
 }
 
-metrics::metrics() : seconds_(stages.size(), histogram(seconds_bounds)), list_documents_(documents_bounds) {}
+metrics::metrics()
+    : seconds_(stages.size(), histogram(seconds_bounds)), list_documents_(documents_bounds) {}
 
 void metrics::add(stage of, double seconds) {
   std::lock_guard const lock(mutex_);
@@ -93,7 +95,8 @@ std::string metrics::text(http_load const& load,
                   key.second, count);
   append_head(text, "rulerank_stage_seconds", "histogram", "Time of requests by stage.");
   for (std::size_t s = 0; s < stages.size(); ++s)
-    seconds_[s].append_to(text, "rulerank_stage_seconds", "stage=\"" + std::string(stages[s]) + "\"");
+    seconds_[s].append_to(text, "rulerank_stage_seconds",
+                          "stage=\"" + std::string(stages[s]) + "\"");
   append_head(text, "rulerank_list_documents", "histogram", "Documents of ranked queries.");
   list_documents_.append_to(text, "rulerank_list_documents", "");
   return text;

@@ -46,7 +46,7 @@ class metrics {
  private:
   static constexpr std::array<std::string_view, 5> stages{"queue", "parse", "score", "write",
                                                           "total"};
-  mutable std::mutex mutex_;  // guards all
+  mutable std::mutex mutex_;        // guards all
   std::vector<histogram> seconds_;  // [stages]
   histogram list_documents_;
   std::map<std::pair<std::string, int>, std::uint64_t> responses_;

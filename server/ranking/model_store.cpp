@@ -49,7 +49,8 @@ model_pointer model_store::read(std::string const& name, slot& at) {
 model_store::slot& model_store::slot_of(std::string_view name) {
   auto const found = slots_.find(name);
   if (found == slots_.end())
-    throw problem(404, fmt::format("found model '{}', expected one of: {}", name, names_of(slots_)));
+    throw problem(404,
+                  fmt::format("found model '{}', expected one of: {}", name, names_of(slots_)));
   return found->second;
 }
 
@@ -57,10 +58,10 @@ model_pointer model_store::find(std::string_view name) const {
   std::lock_guard const lock(mutex_);
   auto const found = name.empty() && slots_.size() == 1 ? slots_.begin() : slots_.find(name);
   if (found == slots_.end())
-    throw problem(404, name.empty()
-                           ? fmt::format("found no model, expected one of: {}", names_of(slots_))
-                           : fmt::format("found model '{}', expected one of: {}", name,
-                                         names_of(slots_)));
+    throw problem(
+        404, name.empty()
+                 ? fmt::format("found no model, expected one of: {}", names_of(slots_))
+                 : fmt::format("found model '{}', expected one of: {}", name, names_of(slots_)));
   if (!found->second.model)
     throw problem(404, fmt::format("model '{}' is not loaded", found->first));
   return found->second.model;

@@ -69,8 +69,8 @@ class model_store {
   slot& slot_of(std::string_view name);
 
   maker make_;
-  std::mutex loading_;         // held by one load at a time, and by `unload`
-  mutable std::mutex mutex_;   // guards `slots_`
+  std::mutex loading_;        // held by one load at a time, and by `unload`
+  mutable std::mutex mutex_;  // guards `slots_`
   std::map<std::string, slot, std::less<>> slots_;
 };
 

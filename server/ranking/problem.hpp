@@ -16,7 +16,7 @@ void append_json_string(std::string_view text, std::string& to);
 
 /// The place of a fault in a request's JSON.
 struct fault_place {
-  std::string pointer{};                 ///< JSON pointer (RFC 6901)
+  std::string pointer{};                  ///< JSON pointer (RFC 6901)
   std::optional<std::size_t> document{};  ///< index in its query, from 0
   std::string feature{};
 };

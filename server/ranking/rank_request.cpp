@@ -45,12 +45,18 @@ element parsed(std::string& body, std::size_t bytes) {
 
 std::string_view kind_of(element const& value) {
   switch (value.type()) {
-    case simdjson::dom::element_type::ARRAY: return "an array";
-    case simdjson::dom::element_type::OBJECT: return "an object";
-    case simdjson::dom::element_type::STRING: return "a string";
-    case simdjson::dom::element_type::BOOL: return "a boolean";
-    case simdjson::dom::element_type::NULL_VALUE: return "null";
-    default: return "a number";
+    case simdjson::dom::element_type::ARRAY:
+      return "an array";
+    case simdjson::dom::element_type::OBJECT:
+      return "an object";
+    case simdjson::dom::element_type::STRING:
+      return "a string";
+    case simdjson::dom::element_type::BOOL:
+      return "a boolean";
+    case simdjson::dom::element_type::NULL_VALUE:
+      return "null";
+    default:
+      return "a number";
   }
 }
 
@@ -142,8 +148,8 @@ dense_columns columns_of(element const& features, served_model const& model) {
     if (one.get(given) == simdjson::SUCCESS)
       number = number_of(std::to_string(given), model, place);
     else
-      number = number_of(as<std::string_view>(one, "a name or a number", place.pointer), model,
-                         place);
+      number =
+          number_of(as<std::string_view>(one, "a name or a number", place.pointer), model, place);
     if (number != ignored && !seen.insert(number).second)
       throw problem(400, "found a feature twice, expected distinct features", place);
     numbers.push_back(number);
@@ -258,8 +264,7 @@ class document_reader {
       throw problem(400, "found ids with documents, expected rows", {pointer_ + "/ids"});
     if (ids) read_ids(as<array>(*ids, "an array of ids", pointer_ + "/ids"), list.begin);
     list.end = to_.documents.size();
-    if (list.end > list.begin)
-      to_.documents.queries.push_back({list.qid, list.begin, list.end});
+    if (list.end > list.begin) to_.documents.queries.push_back({list.qid, list.begin, list.end});
     to_.lists.push_back(std::move(list));
   }
 
@@ -353,7 +358,8 @@ std::optional<std::size_t> find_document(element const& of, rank_request const& 
     throw problem(400, fmt::format("found document {}, expected less than {}", index, n),
                   {pointer});
   }
-  std::string_view const id = as<std::string_view>(of, "the index or the id of a document", pointer);
+  std::string_view const id =
+      as<std::string_view>(of, "the index or the id of a document", pointer);
   auto const& ids = in.documents.ids;
   auto const found = std::ranges::find(ids, id);
   if (found == ids.end() || id.empty())
@@ -539,10 +545,10 @@ std::vector<Number> elements_of(tensor const& of, std::string_view& binary) {
   if (!of.data) throw problem(400, "found no data, expected some", {of.pointer});
   append_numbers(*of.data, of.pointer + "/data", 1, numbers);
   if (numbers.size() != size)
-    throw problem(400,
-                  fmt::format("found {} elements, expected {}, those of the shape", numbers.size(),
-                              size),
-                  {of.pointer + "/data"});
+    throw problem(
+        400,
+        fmt::format("found {} elements, expected {}, those of the shape", numbers.size(), size),
+        {of.pointer + "/data"});
   if constexpr (is_real)
     if (of.datatype == narrow)
       for (Number& one : numbers) one = static_cast<Number>(static_cast<float>(one));
@@ -554,6 +560,51 @@ bool flag_of(element const& parameters, std::string_view name, bool otherwise) {
   return parameters.at_key(name).get(value) == simdjson::SUCCESS ? value : otherwise;
 }
 
+/// The lists that have documents.
+std::vector<std::size_t> checked_sizes(std::vector<std::int64_t> const& sizes, std::size_t rows) {
+  problem const wrong(400, "found sizes of lists whose sum is not the number of documents",
+                      {"/inputs"});
+  std::vector<std::size_t> checked;
+  std::size_t left = rows;
+  for (std::int64_t const size : sizes) {
+    if (size < 0 || static_cast<std::uint64_t>(size) > left) throw wrong;
+    left -= static_cast<std::size_t>(size);
+    if (size > 0) checked.push_back(static_cast<std::size_t>(size));
+  }
+  if (!sizes.empty() && left > 0) throw wrong;
+  return checked;
+}
+
+/// Reads the elements of the inputs; `binary`: the bytes of all binary tensors.
+void read_inputs(std::vector<tensor> const& inputs, std::string_view binary,
+                 served_model const& model, infer_request& request) {
+  std::vector<std::int64_t> sizes;
+  bool has_features = false;
+  for (tensor const& input : inputs) {
+    if (input.name == "features" && !has_features) {
+      has_features = true;
+      if (input.shape.size() != 2 || input.shape[1] != model.columns.count)
+        throw problem(
+            400, fmt::format("found another shape, expected [documents, {}]", model.columns.count),
+            {input.pointer + "/shape"});
+      request.rows = input.shape[0];
+      request.values = elements_of<double>(input, binary);
+    } else if (input.name == "list_sizes" && sizes.empty()) {
+      sizes = elements_of<std::int64_t>(input, binary);
+    } else {
+      throw problem(400,
+                    fmt::format("found the input '{}', expected features and, for several queries, "
+                                "list_sizes",
+                                input.name),
+                    {input.pointer});
+    }
+  }
+  if (!has_features) throw problem(400, "found no input features, expected one", {"/inputs"});
+  if (!binary.empty())
+    throw problem(400, fmt::format("found {} bytes after the last tensor", binary.size()));
+  request.list_sizes = checked_sizes(sizes, request.rows);
+}
+
 }  // namespace
 
 infer_request parse_infer_request(std::string& body, std::optional<std::size_t> header_bytes,
@@ -563,7 +614,7 @@ infer_request parse_infer_request(std::string& body, std::optional<std::size_t> 
                                    "Inference-Header-Content-Length",
                                    body.size(), *header_bytes));
   element const root = parsed(body, header_bytes.value_or(body.size()));
-  std::string_view binary =
+  std::string_view const binary =
       header_bytes ? std::string_view(body).substr(*header_bytes) : std::string_view{};
   infer_request request;
   std::vector<tensor> inputs;
@@ -584,42 +635,7 @@ infer_request parse_infer_request(std::string& body, std::optional<std::size_t> 
           request.binary_output = flag_of(parameters, "binary_data", request.binary_output);
       }
   }
-  std::vector<std::int64_t> sizes;
-  bool has_features = false;
-  for (tensor const& input : inputs) {
-    if (input.name == "features" && !has_features) {
-      has_features = true;
-      if (input.shape.size() != 2 || input.shape[1] != model.columns.count)
-        throw problem(400,
-                      fmt::format("found another shape, expected [documents, {}]",
-                                  model.columns.count),
-                      {input.pointer + "/shape"});
-      request.rows = input.shape[0];
-      request.values = elements_of<double>(input, binary);
-    } else if (input.name == "list_sizes" && sizes.empty()) {
-      sizes = elements_of<std::int64_t>(input, binary);
-    } else {
-      throw problem(400,
-                    fmt::format("found the input '{}', expected features and, for several queries, "
-                                "list_sizes",
-                                input.name),
-                    {input.pointer});
-    }
-  }
-  if (!has_features) throw problem(400, "found no input features, expected one", {"/inputs"});
-  if (!binary.empty())
-    throw problem(400, fmt::format("found {} bytes after the last tensor", binary.size()));
-  std::size_t left = request.rows;
-  for (std::int64_t const size : sizes) {
-    if (size < 0 || static_cast<std::uint64_t>(size) > left)
-      throw problem(400, "found sizes of lists whose sum is not the number of documents",
-                    {"/inputs"});
-    left -= static_cast<std::size_t>(size);
-    if (size > 0) request.list_sizes.push_back(static_cast<std::size_t>(size));
-  }
-  if (!sizes.empty() && left > 0)
-    throw problem(400, "found sizes of lists whose sum is not the number of documents",
-                  {"/inputs"});
+  read_inputs(inputs, binary, model, request);
   return request;
 }
 

@@ -58,7 +58,8 @@ struct infer_request {
   std::size_t rows = 0;
   bool binary_output = false;
 };
-/// `header_bytes`: bytes of the JSON in front of the binary tensors; nothing: all. Throws `problem`.
+/// `header_bytes`: bytes of the JSON in front of the binary tensors; nothing: all. Throws
+/// `problem`.
 infer_request parse_infer_request(std::string& body, std::optional<std::size_t> header_bytes,
                                   served_model const& model);
 

@@ -1,6 +1,6 @@
 // Fuzz target (core/fuzzing.cpp): a body of /rank, /explain, /search or of the Open Inference
-// Protocol gets a response or a problem with a status from 400 to 499, whatever its bytes. The first
-// byte selects the path, and for binary tensors the second the length of the JSON.
+// Protocol gets a response or a problem with a status from 400 to 499, whatever its bytes. The
+// first byte selects the path, and for binary tensors the second the length of the JSON.
 
 #include "core/fuzzing.hpp"
 #include "datasets/svmlight.hpp"
@@ -25,9 +25,8 @@ server::model_store& models() {
     return memory_file(l2r::to_bytes(l2r::fit(
         one_thread(), train, std::vector<l2r::recipe>{l2r::rules_recipe{}, l2r::linear_recipe{}})));
   }();
-  static server::model_store store({{"m", file.path()}}, [](l2r::model m) {
-    return l2r::scorer(one_thread(), std::move(m));
-  });
+  static server::model_store store(
+      {{"m", file.path()}}, [](l2r::model m) { return l2r::scorer(one_thread(), std::move(m)); });
   return store;
 }
 
@@ -56,12 +55,16 @@ std::vector<std::string> rulerank::fuzzing::seeds() {
   };
   std::string const tensors =
       R"({"inputs":[{"name":"features","datatype":"FP32","shape":[1,2],"parameters":{"binary_data_size":8}}]})";
-  return {seed(0, 0, R"({"features":[1,"2"],"rows":[[1,2.5],[null,-3e2]],"ids":["a","b"],"top":1})"),
-          seed(0, 0, R"({"queries":[{"qid":"1","documents":[{"id":"a","features":{"1":2}}]}],"explain":true})"),
-          seed(1, 0, R"({"rows":[[1,2],[2,1]],"document":0,"against":1})"),
-          seed(2, 0, R"({"query":"red shoe","top":3})"),
-          seed(3, 0,
-               R"({"id":"7","inputs":[{"name":"features","datatype":"FP64","shape":[2,2],"data":[1,2,3,4]},)"
-               R"({"name":"list_sizes","datatype":"INT64","shape":[2],"data":[1,1]}]})"),
-          seed(3, static_cast<char>(tensors.size()), tensors + std::string(8, '\0'))};
+  return {
+      seed(0, 0, R"({"features":[1,"2"],"rows":[[1,2.5],[null,-3e2]],"ids":["a","b"],"top":1})"),
+      seed(
+          0, 0,
+          R"({"queries":[{"qid":"1","documents":[{"id":"a","features":{"1":2}}]}],"explain":true})"),
+      seed(1, 0, R"({"rows":[[1,2],[2,1]],"document":0,"against":1})"),
+      seed(2, 0, R"({"query":"red shoe","top":3})"),
+      seed(
+          3, 0,
+          R"({"id":"7","inputs":[{"name":"features","datatype":"FP64","shape":[2,2],"data":[1,2,3,4]},)"
+          R"({"name":"list_sizes","datatype":"INT64","shape":[2],"data":[1,1]}]})"),
+      seed(3, static_cast<char>(tensors.size()), tensors + std::string(8, '\0'))};
 }

@@ -123,8 +123,8 @@ std::optional<std::size_t> size_field(http_request const& request, std::string c
 }
 
 std::string scores_tensor(std::span<double const> scores, bool binary) {
-  std::string text = fmt::format(
-      R"("outputs":[{{"name":"scores","datatype":"FP64","shape":[{}],)", scores.size());
+  std::string text =
+      fmt::format(R"("outputs":[{{"name":"scores","datatype":"FP64","shape":[{}],)", scores.size());
   if (binary)
     return text + fmt::format(R"("parameters":{{"binary_data_size":{}}}}}])",
                               scores.size() * sizeof(double));
@@ -264,7 +264,8 @@ http_response rank_service::respond(http_request& request, http_load const& load
   std::string_view const path = request.path();
   if (!path.starts_with('/')) throw problem(400, "expected a path");
   auto const target = segments_of(path);
-  std::string_view const method = request.method == "HEAD" ? "GET" : std::string_view(request.method);
+  std::string_view const method =
+      request.method == "HEAD" ? "GET" : std::string_view(request.method);
   std::string allowed;
   for (route const& one : routes()) {
     auto words = one.match(target);
@@ -277,16 +278,16 @@ http_response rank_service::respond(http_request& request, http_load const& load
   }
   if (allowed.empty())
     throw problem(404, fmt::format("found the path '{}', expected one of /openapi.json", path));
-  http_response reply = problem_response(
-      {405, fmt::format("found {}, expected {}", request.method, allowed)});
+  http_response reply =
+      problem_response({405, fmt::format("found {}, expected {}", request.method, allowed)});
   reply.fields.emplace_back("Allow", allowed);
   return reply;
 }
 
 void rank_service::count(http_exchange const& exchange) {
   std::string_view const path =
-      std::string_view(exchange.target).substr(0, std::min(exchange.target.find('?'),
-                                                           exchange.target.size()));
+      std::string_view(exchange.target)
+          .substr(0, std::min(exchange.target.find('?'), exchange.target.size()));
   std::string_view name = "other";
   if (path.starts_with('/')) {
     auto const target = segments_of(path);
@@ -349,8 +350,8 @@ http_response rank_service::explain(http_request& request) {
     report::query_document const other{list, *wanted.against};
     effects = report::effects_json(document, other, explainer.effects(how_.ctx, d),
                                    explainer.effects(how_.ctx, other.d), words);
-    why = report::explanation_json(document, other,
-                                   explainer.compare(how_.ctx, d, other.d, top), words);
+    why = report::explanation_json(document, other, explainer.compare(how_.ctx, d, other.d, top),
+                                   words);
   } else {
     effects = report::effects_json(document, explainer.effects(how_.ctx, d), words);
     why = report::explanation_json(document, explainer.explain(how_.ctx, d, top), words);
@@ -379,7 +380,9 @@ http_response rank_service::search(http_request& request) {
   append_ranking(found.pairs, {{}, 0, scores.size(), {}}, scores,
                  wanted.top.value_or(scores.size()), found.titles, body);
   if (wanted.explain && !scores.empty())
-    body += R"(,"explanation":)" + effects_of(how_.ctx, *model, datasets::renumbered(std::move(found.pairs), model->names()));
+    body +=
+        R"(,"explanation":)" +
+        effects_of(how_.ctx, *model, datasets::renumbered(std::move(found.pairs), model->names()));
   return json_response(body + "}");
 }
 
@@ -398,11 +401,11 @@ http_response rank_service::infer(http_request& request, std::string_view name) 
   if (wanted.rows > 0) {
     datasets::dataset documents;
     try {
-      documents = datasets::make_dataset(
-          how_.ctx,
-          datasets::dense_rows<double>{wanted.values.data(), wanted.rows, numbers.size(),
-                                       numbers.size()},
-          about);
+      documents =
+          datasets::make_dataset(how_.ctx,
+                                 datasets::dense_rows<double>{wanted.values.data(), wanted.rows,
+                                                              numbers.size(), numbers.size()},
+                                 about);
     } catch (error const& e) {
       throw problem(400, e.what(), {"/inputs", e.where().line - 1});
     }
@@ -471,8 +474,10 @@ http_response rank_service::index() const {
 
 http_response rank_service::page(std::string_view path) const {
   http_response reply{200, "text/html; charset=utf-8", std::string(page_html), page_fields()};
-  if (path == "/page.js") reply = {200, "text/javascript; charset=utf-8", std::string(page_js), page_fields()};
-  if (path == "/page.css") reply = {200, "text/css; charset=utf-8", std::string(page_css), page_fields()};
+  if (path == "/page.js")
+    reply = {200, "text/javascript; charset=utf-8", std::string(page_js), page_fields()};
+  if (path == "/page.css")
+    reply = {200, "text/css; charset=utf-8", std::string(page_css), page_fields()};
   if (path == "/openapi.json") reply = {200, json_type, std::string(openapi_json), page_fields()};
   return reply;
 }

@@ -62,8 +62,8 @@ class service : public testing::Test {
     return to.handle(request, load);
   }
 
-  std::filesystem::path folder = std::filesystem::temp_directory_path() /
-                                 fmt::format("rulerank-service-{}", ::getpid());
+  std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / fmt::format("rulerank-service-{}", ::getpid());
   std::optional<model_store> models;
 };
 
@@ -77,9 +77,10 @@ TEST_F(service, scores_are_the_scorers_from_many_threads_at_once) {
       for (std::string const name : {"a", "b"}) {
         auto const want =
             l2r::scorer(context{}, l2r::read_model(path_of(name))).score(context{}, list).scores;
-        json const answer = json::parse(
-            send(served, "/rank", {{"model", name}, {"features", {1, 2, 4}}, {"rows", rows_of(list)}})
-                .body);
+        json const answer =
+            json::parse(send(served, "/rank",
+                             {{"model", name}, {"features", {1, 2, 4}}, {"rows", rows_of(list)}})
+                            .body);
         EXPECT_EQ(answer["sha256"], sha256_of_file(path_of(name)));
         ASSERT_EQ(answer["ranking"].size(), want.size());
         double last = std::numeric_limits<double>::infinity();
@@ -146,14 +147,16 @@ TEST_F(service, counts_responses_by_route) {
   EXPECT_NE(text.find("rulerank_responses_total{path=\"/v2/models/{}\",status=\"200\"} 2\n"),
             text.npos);
   EXPECT_NE(text.find("rulerank_responses_total{path=\"other\",status=\"200\"} 2\n"), text.npos);
-  EXPECT_NE(text.find("rulerank_stage_seconds_bucket{stage=\"total\",le=\"0.001\"} 0\n"), text.npos);
+  EXPECT_NE(text.find("rulerank_stage_seconds_bucket{stage=\"total\",le=\"0.001\"} 0\n"),
+            text.npos);
   EXPECT_NE(text.find("rulerank_stage_seconds_bucket{stage=\"total\",le=\"0.0025\"} 4\n"),
             text.npos);
   EXPECT_NE(text.find("rulerank_stage_seconds_count{stage=\"total\"} 4\n"), text.npos);
 }
 
 TEST(access_lines, are_json_whatever_the_target) {
-  json const line = json::parse(access_line({.remote = "::1", .method = "GET", .target = "/\"\n\xff"}));
+  json const line =
+      json::parse(access_line({.remote = "::1", .method = "GET", .target = "/\"\n\xff"}));
   EXPECT_EQ(line["target"], "/\"\n\xef\xbf\xbd");
   EXPECT_EQ(line["remote"], "::1");
 }

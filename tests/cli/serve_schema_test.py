@@ -24,6 +24,7 @@ class Schema(serve_test.ServeCommand):
         self.assertEqual(self.get("/openapi.json"), json.loads(API.read_text()))
         api = json.loads(API.read_text())  # with names that the server has, so that requests reach the models
         api["components"]["parameters"]["model"]["schema"] = {"enum": ["m"]}
+        del api["paths"]["/v2/repository/models/{model}/unload"]  # would leave nothing to test
         for body in ("RankRequest", "ExplainRequest", "SearchRequest"):
             members = api["components"]["schemas"][body]["properties"]
             members["model"] = {"enum": ["m"]}

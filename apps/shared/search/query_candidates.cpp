@@ -52,8 +52,9 @@ void query_arguments::check(CLI::App const& verb) const {
 
 void query_arguments::check_collection(CLI::App const& verb) const {
   if (pool.collection.empty())
-    throw usage_error("--index needs --collection here: features such as BM25_of_document "
-                            "need counts of words, which an index does not hold");
+    throw usage_error(
+        "--index needs --collection here: features such as BM25_of_document "
+        "need counts of words, which an index does not hold");
   if (!index.empty())
     expect_none_of(verb, {"--stemmer"},
                    "{} cannot be combined with --index, which sets how words become terms");
@@ -124,7 +125,8 @@ std::vector<std::string> titles_of(session& owner, query_arguments& arguments,
 
 query_candidates find_query_candidates(session& owner, query_arguments& arguments) {
   pool_arguments& pool = arguments.pool;
-  auto const topics = features::make_topics({{"query", "", {{"text", arguments.query}}}}, "--query");
+  auto const topics =
+      features::make_topics({{"query", "", {{"text", arguments.query}}}}, "--query");
   features::pool_collection const collection = open_query_collection(owner, arguments);
   features::found_candidates const found = find_candidates(owner, pool, collection, topics);
   if (found.lists.front().empty())
