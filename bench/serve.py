@@ -10,8 +10,12 @@ Workloads:
   json      100 documents of 10 features as JSON; a card and a scorecard, LightGBM with 100 trees
   tensors   1,000 documents of 59 features as binary tensors; rules of size 4 of 1,091 training documents
 
-Where wrk is installed, a line `wrk` has the closed-loop rate of 16 connections. The package lightgbm is needed for LightGBM.
-The last line has the machine and the commit.
+Where wrk is installed, a line `wrk` has the closed-loop rate of 16 connections. A line `overload` has 64 connections that send without
+pause to a server with a queue of four: how many responses were 200 and 503, and how long a 503 took. The package lightgbm is
+needed for LightGBM. The last line has the machine and the commit.
+
+A soak of 20 minutes: --seconds 1200 --rates 200 --workload json --system card; `resident_begin_bytes` and `resident_bytes` are the
+memory after the first 50 requests and at the end.
 """
 
 import argparse
@@ -130,6 +134,26 @@ def open_loop(port, path, body, fields, rate, seconds, connections):
     return latencies, others[0], time.monotonic() - begin
 
 
+def overload(port, path, body, fields, seconds, connections=64):
+    """Sends without pause; (responses 200, latencies of 503, other statuses)."""
+    end = time.monotonic() + seconds
+    good, refused, others = [], [], []
+
+    def work():
+        link = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        while time.monotonic() < end:
+            begin = time.monotonic()
+            status, _ = send(link, path, body, fields)
+            took = time.monotonic() - begin
+            (good if status == 200 else refused if status == 503 else others).append(took)
+            if status == 503:
+                time.sleep(.01)  # the generator has a processor with the server
+    with concurrent.futures.ThreadPoolExecutor(connections) as pool:
+        for one in [pool.submit(work) for _ in range(connections)]:
+            one.result()
+    return len(good), sorted(refused), len(others)
+
+
 def quantile(sorted_values, share):
     return sorted_values[min(len(sorted_values) - 1, int(share * len(sorted_values)))]
 
@@ -207,11 +231,12 @@ def measure(program, folder, given, rates):
             alone = sorted(timed(server.port, path, body, fields) for _ in range(50))
             print(json.dumps({"system": system, "workload": workload, "rate": 0, "body_bytes": len(body),
                               "p50_ms": 1000 * statistics.median(alone)}), flush=True)
+            begin = server.resident()
             for rate in rates:
                 latencies, others, took = open_loop(server.port, path, body, fields, rate, given.seconds, given.connections)
                 latencies.sort()
                 line = {"system": system, "workload": workload, "rate": rate, "responses_per_second": round(len(latencies) / took, 1),
-                        "not_200": others, "resident_bytes": server.resident()}
+                        "not_200": others, "resident_begin_bytes": begin, "resident_bytes": server.resident()}
                 for share, key in ((.5, "p50_ms"), (.99, "p99_ms"), (.999, "p999_ms")):
                     line[key] = round(1000 * quantile(latencies, share), 3) if latencies else None
                 print(json.dumps(line), flush=True)
@@ -221,6 +246,17 @@ def measure(program, folder, given, rates):
                 per_second, failed = closed_loop(folder, server.port, path, body, fields, given.seconds, 1)
                 print(json.dumps({"system": system, "workload": workload, "wrk": True, "responses_per_second": per_second,
                                   "not_200": failed}), flush=True)
+        finally:
+            server.stop()
+        if system == "lightgbm":
+            continue
+        server = Server([*command, "--queue", "4"], folder)
+        try:
+            good, refused, others = overload(server.port, path, body, fields, given.seconds)
+            print(json.dumps({"system": system, "workload": workload, "overload": True, "responses_200": good,
+                              "responses_503": len(refused), "others": others,
+                              **{f"{key}_503_ms": round(1000 * quantile(refused, share), 3) if refused else None
+                                 for share, key in ((.5, "p50"), (.99, "p99"))}}), flush=True)
         finally:
             server.stop()
 

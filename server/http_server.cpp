@@ -75,11 +75,8 @@ struct serving {
   void stop_if_ended();
 
   http_response refused(int status, std::string_view why) const {
-    http_response reply = options.refuse
-                              ? options.refuse(status, why)
-                              : http_response{status, "text/plain", std::string(why) + "\n"};
-    if (status == 503) reply.fields.emplace_back("Retry-After", "1");
-    return reply;
+    return options.refuse ? options.refuse(status, why)
+                          : http_response{status, "text/plain", std::string(why) + "\n"};
   }
 };
 
@@ -298,6 +295,7 @@ class stream_connection final : public connection,
     response_.result(static_cast<unsigned>(reply.status));
     for (auto const& [name, value] : shared_->options.fields) response_.set(name, value);
     for (auto const& [name, value] : reply.fields) response_.set(name, value);
+    if (reply.status == 503) response_.set(http::field::retry_after, "1");
     if (!reply.content_type.empty()) response_.set(http::field::content_type, reply.content_type);
     response_.keep_alive(keep);
     response_.body() = std::move(reply.body);

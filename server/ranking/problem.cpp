@@ -41,7 +41,9 @@ http_response problem_response(problem const& what) {
     body += R"(,"feature":)";
     append_json_string(what.place().feature, body);
   }
-  return {what.status(), "application/problem+json", body + "}\n"};
+  http_response reply{what.status(), "application/problem+json", body + "}\n"};
+  if (what.status() == 401) reply.fields = {{"WWW-Authenticate", "Bearer"}};
+  return reply;
 }
 
 }  // namespace rulerank::server

@@ -33,15 +33,12 @@ http_response json_response(std::string body) {
   return {200, json_type, std::move(body += '\n')};
 }
 
-std::vector<std::string_view> segments_of(std::string_view path) {
-  std::vector<std::string_view> parts;
-  while (!path.empty()) {
-    path.remove_prefix(1);
-    std::size_t const end = std::min(path.find('/'), path.size());
-    parts.push_back(path.substr(0, end));
-    path.remove_prefix(end);
-  }
-  return parts;
+/// Takes the first segment, such as `/v2`, from a path.
+std::string_view take_segment(std::string_view& path) {
+  std::size_t const end = std::min(path.find('/', 1), path.size());
+  std::string_view const segment = path.substr(0, end);
+  path.remove_prefix(end);
+  return segment;
 }
 
 void append_model(served_model const& model, std::string& to) {
@@ -165,16 +162,18 @@ struct rank_service::route {
   bool is_open;  ///< needs no token
   http_response (*respond)(rank_service&, call const&);
 
-  std::optional<std::vector<std::string_view>> match(
-      std::vector<std::string_view> const& target) const {
-    std::vector<std::string_view> const parts = segments_of(path);
-    if (parts.size() != target.size()) return {};
+  /// The words at {}, if the target matches.
+  std::optional<std::vector<std::string_view>> match(std::string_view target) const {
+    std::string_view pattern = path;
     std::vector<std::string_view> words;
-    for (std::size_t i = 0; i < parts.size(); ++i)
-      if (parts[i] == "{}")
-        words.push_back(target[i]);
-      else if (parts[i] != target[i])
+    while (!pattern.empty() && !target.empty()) {
+      std::string_view const expected = take_segment(pattern), found = take_segment(target);
+      if (expected == "/{}")
+        words.push_back(found.substr(1));
+      else if (expected != found)
         return {};
+    }
+    if (!pattern.empty() || !target.empty()) return {};
     return words;
   }
 };
@@ -263,12 +262,11 @@ void rank_service::expect_allowed(http_request const& request, bool is_open) con
 http_response rank_service::respond(http_request& request, http_load const& load) {
   std::string_view const path = request.path();
   if (!path.starts_with('/')) throw problem(400, "expected a path");
-  auto const target = segments_of(path);
   std::string_view const method =
       request.method == "HEAD" ? "GET" : std::string_view(request.method);
   std::string allowed;
   for (route const& one : routes()) {
-    auto words = one.match(target);
+    auto words = one.match(path);
     if (!words) continue;
     allowed += (allowed.empty() ? "" : ", ") + std::string(one.method);
     if (one.method == "GET") allowed += ", HEAD";
@@ -289,11 +287,8 @@ void rank_service::count(http_exchange const& exchange) {
       std::string_view(exchange.target)
           .substr(0, std::min(exchange.target.find('?'), exchange.target.size()));
   std::string_view name = "other";
-  if (path.starts_with('/')) {
-    auto const target = segments_of(path);
-    for (route const& one : routes())
-      if (one.match(target)) name = one.path;
-  }
+  for (route const& one : routes())
+    if (one.match(path)) name = one.path;
   metrics_.add_response(name, exchange.status);
   metrics_.add(stage::queue, exchange.wait_s);
   metrics_.add(stage::total, exchange.total_s);
