@@ -2,6 +2,8 @@
 
 #include "core/append_format.hpp"
 
+#include <ostream>  // which status.hpp of Boost 1.81 lacks
+
 #include <boost/beast/http/status.hpp>
 
 namespace rulerank::inline v0::server {
