@@ -221,12 +221,11 @@ class stream_connection final : public connection,
     if (error || parser_->is_done()) return answer(error);
     std::size_t const most = shared_->options.most_body;
     std::size_t const length = parser_->content_length().value_or(most);
-    if (shared_->load.body_bytes + length > shared_->options.most_body_bytes) {
-      is_reading_ = false;
-      end_to_wait();
-      ++shared_->responses;
-      return write(shared_->refused(503, "found too many requests in progress"), false);
-    }
+    if (shared_->load.body_bytes + length > shared_->options.most_body_bytes)
+      return refuse_body("found too many requests in progress");
+    // A short body, which came with the head, is read, so that its connection can stay open.
+    if (shared_->load.queued >= shared_->options.most_queued && length > buffer_.size())
+      return refuse_body("found a full queue of requests");
     reserve(length);
     auto const then = [self = this->shared_from_this()](error_code failure, std::size_t) {
       if (self->is_open()) self->answer(failure);
@@ -239,6 +238,14 @@ class stream_connection final : public connection,
                         if (failure || !self->is_open()) return;
                         http::async_read(self->stream_, self->buffer_, *self->parser_, then);
                       });
+  }
+
+  /// Refuses a request without reading its body, and closes the connection.
+  void refuse_body(std::string_view why) {
+    is_reading_ = false;
+    end_to_wait();
+    ++shared_->responses;
+    write(shared_->refused(503, why), false);
   }
 
   void answer(error_code error) {
