@@ -11,7 +11,8 @@ Workloads:
   tensors   1,000 documents of 59 features as binary tensors; rules of size 4 of 1,091 training documents
 
 Where wrk is installed, a line `wrk` has the closed-loop rate of 16 connections. A line `overload` has 64 connections that send without
-pause to a server with a queue of four: how many responses were 200 and 503, and how long a 503 took. The package lightgbm is
+pause to a server with a queue of four: how many responses were 200 and 503, and how long a 503 took, for the client and, from the head of the request to the end of
+the response, by the access log. The package lightgbm is
 needed for LightGBM. The last line has the machine and the commit.
 
 A soak of 20 minutes: --seconds 1200 --rates 200 --workload json --system card; `resident_begin_bytes` and `resident_bytes` are the
@@ -250,11 +251,15 @@ def measure(program, folder, given, rates):
             server.stop()
         if system == "lightgbm":
             continue
-        server = Server([*command, "--queue", "4"], folder)
+        server = Server([*command, "--queue", "4", "--access-log", f"{system}.log"], folder)
         try:
             good, refused, others = overload(server.port, path, body, fields, given.seconds)
+            log = [json.loads(line) for line in (folder / f"{system}.log").read_text(encoding="ascii").splitlines()]
+            own = sorted(line["total_ms"] for line in log if line.get("status") == 503)
             print(json.dumps({"system": system, "workload": workload, "overload": True, "responses_200": good,
                               "responses_503": len(refused), "others": others,
+                              **{f"server_{key}_503_ms": quantile(own, share) if own else None
+                                 for share, key in ((.5, "p50"), (.99, "p99"))},
                               **{f"{key}_503_ms": round(1000 * quantile(refused, share), 3) if refused else None
                                  for share, key in ((.5, "p50"), (.99, "p99"))}}), flush=True)
         finally:

@@ -3,7 +3,7 @@
 #include "core/append_format.hpp"
 
 #include <algorithm>
-#include <cstdio>
+#include <fstream>
 
 #include <unistd.h>
 
@@ -23,10 +23,7 @@ void append_head(std::string& text, std::string_view name, std::string_view type
 /// 0 if the system does not say.
 std::size_t resident_bytes() {
   std::size_t pages = 0, resident = 0;
-  if (std::FILE* const file = std::fopen("/proc/self/statm", "r")) {
-    if (std::fscanf(file, "%zu %zu", &pages, &resident) != 2) resident = 0;
-    std::fclose(file);
-  }
+  if (std::ifstream file("/proc/self/statm"); !(file >> pages >> resident)) return 0;
   return resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 }
 
