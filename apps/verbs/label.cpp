@@ -11,9 +11,9 @@
 #include "core/output_file.hpp"
 #include "datasets/text/encoding.hpp"
 #include "datasets/text_source.hpp"
-#include "labelling/http_server.hpp"
 #include "labelling/label_service.hpp"
 #include "labelling/label_team.hpp"
+#include "server/http_server.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -74,10 +74,11 @@ void serve(session& owner, label_verb_arguments const& arguments, labelling::lab
            labelling::question_views& views, std::size_t documents,
            std::vector<std::string> label_names) {
   auto const timer = owner.stage("label");
-  labelling::http_server server(labelling::listen_address_from(arguments.listen));
+  server::http_server http(server::listen_address_from(arguments.listen),
+                           {.most_body = labelling::most_body, .fields = server::page_fields()});
   labelling::label_service::options how;
   how.token = labelling::new_token();
-  how.hosts = labelling::hosts_of(server.address());
+  how.hosts = server::hosts_of(http.address());
   how.hosts.insert(how.hosts.end(), arguments.hosts.begin(), arguments.hosts.end());
   how.max_label = arguments.view.max_label;
   how.label_names = std::move(label_names);
@@ -91,13 +92,13 @@ void serve(session& owner, label_verb_arguments const& arguments, labelling::lab
       how, team, views, [&work = team.work()](std::vector<al::answer> answers) {
         return work.look_ahead(labelling::next_documents, std::move(answers));
       });
-  if (!labelling::is_loopback(server.address()))
+  if (!server::is_loopback(http.address()))
     owner.warn(
         "other machines can reach this address, and others can read what goes over the network");
   write_to_standard_error(
       fmt::format("rulerank: label at http://{}/#{}\n", how.hosts.front(), how.token));
-  server.run(
-      owner.ctx(), [&](labelling::http_request const& r) { return service.handle(r); },
+  http.run(
+      owner.ctx(), [&](server::http_request const& r) { return service.handle(r); },
       [&] { return service.finished(); });
 }
 
@@ -105,7 +106,7 @@ void label(session& owner, label_verb_arguments& arguments) {
   arguments.sampler.check();
   arguments.view.check();
   std::vector<std::string> label_names = take_label_names(arguments);
-  labelling::listen_address_from(arguments.listen);
+  server::listen_address_from(arguments.listen);
   name_files(owner, arguments);
   reduction_outputs out(owner, arguments);
   reduction_pool const pool = read_pool(owner, arguments);
