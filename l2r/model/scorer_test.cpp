@@ -6,12 +6,15 @@
 #include "core/testing.hpp"
 #include "datasets/discretizer_json.hpp"
 #include "datasets/svmlight.hpp"
+#include "l2r/model/row_scores.hpp"
 #include "l2r/rules/ranker.hpp"
 #include "l2r/rules/shared_scores.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <functional>
+#include <limits>
+#include <random>
 #include <thread>
 
 #include <fmt/format.h>
@@ -216,6 +219,69 @@ TEST(scorer, members_may_be_items_alone) {
 }
 
 // Run under the thread sanitizer, this test supports the claim of thread safety.
+TEST(scorer, rows_get_the_scores_of_their_documents) {
+  constexpr double missing = std::numeric_limits<double>::quiet_NaN();
+  constexpr std::size_t columns = 9, stride = 11;
+  using datasets::missing_values, datasets::unlisted_values, datasets::normalization;
+  auto const train = documents_of(90, 1);
+  datasets::feature_names const names{{1, "a"}, {2, "b"}, {3, "c"}, {5, "e"}, {8, "h"}};
+  auto const card = [](missing_values of_null, unlisted_values unlisted, normalization norm) {
+    scorecard_recipe how;
+    how.discretizer = {datasets::binning::frequency, 6, of_null, unlisted, norm};
+    return how;
+  };
+  std::vector<std::vector<recipe>> const kinds{
+      {card(missing_values::item, unlisted_values::zero, normalization::none)},
+      {card(missing_values::item, unlisted_values::missing, normalization::none)},
+      {card(missing_values::zero, unlisted_values::missing, normalization::none)},
+      {card(missing_values::none, unlisted_values::zero, normalization::none)},
+      {card(missing_values::item, unlisted_values::zero, normalization::query_zscore)},
+      {card_recipe()},
+      {linear_recipe{}},
+      {rules_recipe{}},
+      {scorecard_recipe{}, linear_recipe{}}};
+  std::mt19937_64 engine(7);
+  for (int const named : {0, 1})
+    for (auto const& recipes : kinds) {
+      datasets::dataset fitted_to = train;
+      if (named != 0) fitted_to.names = names;
+      scorer const by({}, fit({}, fitted_to, recipes));
+      for (std::size_t const count : {1, 2, 9, 64, 65, 300}) {
+        context ctx;
+        ctx.threads = count > 64 ? 3 : 1;
+        std::vector<double> values(count * stride, missing);
+        for (double& value : values)
+          if (engine() % 8 != 0) value = static_cast<double>(engine() % 61) / 2;
+        datasets::dense_rows<double> const rows{values.data(), count, columns, stride};
+        std::vector<std::size_t> const lists{count};
+        std::vector<std::uint32_t> const numbers{0, 1, 2, 3, 5, 6, 7, 8, 9};
+        for (auto const& features : {std::vector<std::uint32_t>{}, numbers}) {
+          datasets::document_arrays about;
+          about.group_sizes = lists;
+          about.features = features;
+          about.names = named != 0 ? &names : nullptr;
+          auto const expected = by.score(ctx, datasets::make_dataset(ctx, rows, about)).scores;
+          EXPECT_EQ(bits_of(score_rows(ctx, by, rows, about).scores), bits_of(expected));
+          std::vector<float> const single(values.begin(), values.end());
+          datasets::dense_rows<float> const as_float{single.data(), count, columns, stride};
+          EXPECT_EQ(bits_of(score_rows(ctx, by, as_float, about).scores), bits_of(expected));
+        }
+        // Column 3 has no items.
+        values[(count - 1) * stride + 3] = -std::numeric_limits<double>::infinity();
+        datasets::document_arrays about;
+        about.name = "X";
+        about.names = named != 0 ? &names : nullptr;
+        EXPECT_EQ(message_of([&] { score_rows(ctx, by, rows, about); }),
+                  fmt::format("X:{}:1: value of feature 4 is infinite, expected a finite number or "
+                              "NaN",
+                              count));
+        std::vector<std::size_t> const too_long{count, 1};
+        about.group_sizes = too_long;
+        EXPECT_THROW(score_rows(ctx, by, rows, about), usage_error);
+      }
+    }
+}
+
 TEST(scorer, many_threads_score_at_once) {
   context const ctx;
   datasets::dataset const train = documents_of(200, 1);
