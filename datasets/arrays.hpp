@@ -43,7 +43,7 @@ struct document_arrays {
   /// Numbers of the columns, ascending; default: 1, 2, ...
   std::span<std::uint32_t const> features;
   feature_names const* names = nullptr;  ///< of the features, by number; null: none has a name
-  std::string name = "arrays";  ///< for messages
+  std::string name = "arrays";           ///< for messages
   /// Also generate the lines, `LABEL qid:QID FEATURE:VALUE ... # COMMENT`, which `write_lines`
   /// writes.
   bool lines = false;

@@ -1,5 +1,7 @@
 #include "datasets/bin_kernels.hpp"
 
+#include <cmath>
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "datasets/bin_kernels.cpp"
 #include <hwy/foreach_target.h>
@@ -29,6 +31,25 @@ void count_cuts(double const* values, double const* cuts, std::size_t count, std
   }
 }
 
+template <class Value>
+bool has_infinite(Value const* values, std::size_t count) {
+  hn::ScalableTag<Value> const d;
+  std::size_t const lanes = hn::Lanes(d), whole = count - count % lanes;
+  auto found = hn::IsInf(hn::Zero(d));
+  for (std::size_t i = 0; i < whole; i += lanes)
+    found = hn::Or(found, hn::IsInf(hn::LoadU(d, values + i)));
+  for (std::size_t i = whole; i < count; ++i)
+    if (std::isinf(values[i])) return true;
+  return !hn::AllFalse(d, found);
+}
+
+bool has_infinite_double(double const* values, std::size_t count) {
+  return has_infinite(values, count);
+}
+bool has_infinite_float(float const* values, std::size_t count) {
+  return has_infinite(values, count);
+}
+
 }  // namespace rulerank::datasets::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -36,10 +57,20 @@ HWY_AFTER_NAMESPACE();
 namespace rulerank::inline v0::datasets {
 
 HWY_EXPORT(count_cuts);
+HWY_EXPORT(has_infinite_double);
+HWY_EXPORT(has_infinite_float);
 
 void count_cuts(std::span<double const, tile_documents> values, std::span<double const> cuts,
                 std::uint8_t missing, std::span<std::uint8_t, tile_documents> codes) {
   HWY_DYNAMIC_DISPATCH(count_cuts)(values.data(), cuts.data(), cuts.size(), missing, codes.data());
+}
+
+bool has_infinite(std::span<double const> values) {
+  return HWY_DYNAMIC_DISPATCH(has_infinite_double)(values.data(), values.size());
+}
+
+bool has_infinite(std::span<float const> values) {
+  return HWY_DYNAMIC_DISPATCH(has_infinite_float)(values.data(), values.size());
 }
 
 }  // namespace rulerank::datasets

@@ -18,7 +18,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <vector>
 
 #include <fmt/format.h>
@@ -140,15 +139,6 @@ void for_each_tile(context const& ctx, discretizer const& fitted, binned_dataset
                });
 }
 
-template <class Value>
-bool has_infinite(Value const* values, std::size_t count) {
-  // As wide as a value, so that comparisons are vectorized.
-  std::conditional_t<sizeof(Value) == 8, std::uint64_t, std::uint32_t> found = 0;
-  for (std::size_t i = 0; i < count; ++i)
-    found |= std::abs(values[i]) > std::numeric_limits<Value>::max() ? 1 : 0;
-  return found != 0;
-}
-
 /// The column of each feature that has items; `columns` if there is none.
 std::vector<std::size_t> columns_of_features(std::vector<std::uint32_t> const& wanted,
                                              std::size_t columns,
@@ -237,13 +227,14 @@ std::optional<binned_dataset> binned_rows(context const& ctx, dense_rows<Value> 
                                           std::span<std::uint32_t const> features,
                                           discretizer const& fitted) {
   binned_dataset result = empty_columns(fitted, rows.documents);
-  std::vector<std::size_t> const columns = columns_of_features(result.features, rows.columns, features);
+  std::vector<std::size_t> const columns =
+      columns_of_features(result.features, rows.columns, features);
   std::atomic<bool> infinite{false};
   for_each_tile(ctx, fitted, result, [&](column_writer& to, std::size_t begin, std::size_t end) {
     to.write_tile(begin, end, [&](std::size_t first, std::size_t last, auto const& set) {
       for (std::size_t d = begin; d < end; ++d) {
         Value const* const row = rows.values + d * rows.stride;
-        if (first == 0 && has_infinite(row, rows.columns)) infinite = true;
+        if (first == 0 && has_infinite(std::span(row, rows.columns))) infinite = true;
         for (std::size_t f = first; f < last; ++f)
           if (columns[f] < rows.columns) set(f, d, static_cast<double>(row[columns[f]]));
       }

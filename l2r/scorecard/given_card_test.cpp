@@ -240,8 +240,7 @@ TEST(card_text, with_more_bins_than_codes_are_refused) {
   std::string text = "rising 1\n least 0\n";
   for (std::size_t k = 0; k < datasets::most_cuts; ++k) text += fmt::format(" {} ?\n", k);
   EXPECT_EQ(read(text).front().cuts.size(), datasets::most_cuts);
-  EXPECT_EQ(error_of(text + " 1000 ?\n"),
-            "252:2: found 251 bins of values, expected at most 250");
+  EXPECT_EQ(error_of(text + " 1000 ?\n"), "252:2: found 251 bins of values, expected at most 250");
 }
 
 TEST(card_text, with_points_against_the_labels_are_refused) {
