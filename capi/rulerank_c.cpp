@@ -259,10 +259,9 @@ void explain(rulerank_model const* by, rows_argument<Value> const& of, double* b
   expect_pointer(base, "base");
   if (!by->terms.empty()) expect_pointer(added, "added");
   context const ctx = calling_thread();
-  datasets::dataset const documents =
-      with_rows(*by, of, [&](auto const& rows, auto const& about) {
-        return datasets::make_dataset(ctx, rows, about);
-      });
+  datasets::dataset const documents = with_rows(*by, of, [&](auto const& rows, auto const& about) {
+    return datasets::make_dataset(ctx, rows, about);
+  });
   for (datasets::query_group const& query : documents.queries) {
     l2r::explainer const explainer(ctx, by->scorer, list_of(documents, query));
     for (l2r::score_effects const& one : explainer.effects(ctx)) {

@@ -73,9 +73,10 @@ nlohmann::ordered_json compare(session& owner, export_arguments const& arguments
                                  {"other_scores", found.documents},
                                  {"same_order", found.same_order}};
   if (!l2r::is_portable(model)) {
-    owner.say(fmt::format("if each half of a list is scored alone, {:.1f} % of the pairs of its "
-                          "documents change their order",
-                          100 * found.changed_in_halves));
+    owner.say(
+        fmt::format("if each half of a list is scored alone, {:.1f} % of the pairs of its "
+                    "documents change their order",
+                    100 * found.changed_in_halves));
     summary["order_changed_in_halves"] = found.changed_in_halves;
   }
   return summary;

@@ -286,9 +286,10 @@ void say_result(session& owner, fit_arguments const& arguments, datasets::datase
   owner.note("training_documents", labelled);
   if (labelled < train.size()) owner.note("pool_documents", train.size());
   owner.note("features", first.features);
-  nlohmann::ordered_json json{
-      {"model", arguments.model}, {"documents", labelled}, {"features", first.features},
-      {"portable", l2r::is_portable(model)}};
+  nlohmann::ordered_json json{{"model", arguments.model},
+                              {"documents", labelled},
+                              {"features", first.features},
+                              {"portable", l2r::is_portable(model)}};
   if (first.items > 0) json["items"] = first.items;
   std::string const documents =
       labelled == train.size()

@@ -63,9 +63,10 @@ void fit_xlsx(additive_form& form, notes_of_export& notes) {
   for (additive_feature const& one : form.features)
     for (double const cut : one.cuts)
       if (std::stod(fmt::format("{:.14e}", cut)) != cut)
-        notes.push_back(fmt::format("xlsx: the cut {} of {} has more than the 15 digits that "
-                                    "spreadsheets compare",
-                                    cut, one.name));
+        notes.push_back(
+            fmt::format("xlsx: the cut {} of {} has more than the 15 digits that "
+                        "spreadsheets compare",
+                        cut, one.name));
 }
 
 void fit_solr(additive_form& form, notes_of_export& notes) {

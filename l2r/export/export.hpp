@@ -10,8 +10,9 @@
 #include <string_view>
 #include <vector>
 
-// A model as source code, as a query, or as a file of another library (docs/reference/verbs/export.md).
-// Threads: functions may be called from any number of threads at once.
+// A model as source code, as a query, or as a file of another library
+// (docs/reference/verbs/export.md). Threads: functions may be called from any number of threads at
+// once.
 namespace rulerank::inline v0::l2r {
 
 /// Whether a document's score depends on the document's own values alone. Otherwise it depends on

@@ -133,9 +133,8 @@ TEST(check_export, list_forms_compute_what_joint_members_compute) {
       text += fmt::format("0 qid:{}", d / 7);
       for (int const feature : {1, 2, 3, 4})
         if (auto const value = uniform_below(draw, 20); value < 18)
-          text += value == 17
-                      ? fmt::format(" {}:nan", feature)
-                      : fmt::format(" {}:{}", feature, static_cast<double>(value) / 2 - 1);
+          text += value == 17 ? fmt::format(" {}:nan", feature)
+                              : fmt::format(" {}:{}", feature, static_cast<double>(value) / 2 - 1);
       text += '\n';
     }
     auto const documents = datasets::parse_svmlight(context{}, text, "drawn");

@@ -208,7 +208,8 @@ list_form list_form_of(model const& of, export_options const& options) {
       continue;
     }
     auto const* const joint = std::get_if<joint_member>(&of.members[k]);
-    points[k] = additive_form_of(alone(joint ? model_member(points_of(*joint)) : of.members[k]), options);
+    points[k] =
+        additive_form_of(alone(joint ? model_member(points_of(*joint)) : of.members[k]), options);
     for (additive_feature const& one : points[k].features) names[one.feature] = one.name;
     absent.push_back(points[k].absent_is_missing);
   }

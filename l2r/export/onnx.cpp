@@ -169,9 +169,9 @@ std::string lines_in(onnx_graph& to, line_form const& form) {
 std::string groups_in(onnx_graph& to, std::string const& values, std::size_t feature,
                       std::vector<double> const& cuts, bool has_missing_group) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
-  std::string const column = to.node(
-      "Gather", {values, to.tensor({1}, std::vector{static_cast<std::int64_t>(feature)})},
-      {onnx_graph::whole("axis", 1)});
+  std::string const column =
+      to.node("Gather", {values, to.tensor({1}, std::vector{static_cast<std::int64_t>(feature)})},
+              {onnx_graph::whole("axis", 1)});
   std::vector<double> from{-infinity}, below = cuts;
   from.insert(from.end(), cuts.begin(), cuts.end());
   below.push_back(infinity);
@@ -272,8 +272,8 @@ std::string write_onnx(list_form const& form, export_options const& options) {
   onnx_graph to;
   std::vector<std::string> parts;
   for (list_member const& member : form.members) {
-    std::string const own = std::visit(
-        [&](auto const& of_kind) { return terms_in(to, form, of_kind); }, member);
+    std::string const own =
+        std::visit([&](auto const& of_kind) { return terms_in(to, form, of_kind); }, member);
     parts.push_back(form.members.size() == 1
                         ? own
                         : standardized_in(to, own, static_cast<double>(form.members.size())));

@@ -50,7 +50,8 @@ class ubjson_writer {
  private:
   template <class Bits>
   void put_bits(Bits bits) {  // the highest byte first
-    for (std::size_t byte = sizeof(Bits); byte-- > 0;) text += static_cast<char>(bits >> (8 * byte));
+    for (std::size_t byte = sizeof(Bits); byte-- > 0;)
+      text += static_cast<char>(bits >> (8 * byte));
   }
   void put_integer(std::int64_t value) {
     text += 'L';

@@ -23,11 +23,11 @@ class zip_archive {
   void add(std::string_view name, std::string_view bytes) {
     std::uint32_t const begin = size32(bytes_.size());
     std::string entry;
-    put(entry, 20, 2);              // version needed
-    put(entry, 0, 2);               // flags
-    put(entry, 0, 2);               // stored
-    put(entry, 0, 2);               // time
-    put(entry, (1 << 5) | 1, 2);    // 1 January 1980
+    put(entry, 20, 2);            // version needed
+    put(entry, 0, 2);             // flags
+    put(entry, 0, 2);             // stored
+    put(entry, 0, 2);             // time
+    put(entry, (1 << 5) | 1, 2);  // 1 January 1980
     put(entry, crc32_of(std::as_bytes(std::span(bytes))), 4);
     put(entry, size32(bytes.size()), 4);
     put(entry, size32(bytes.size()), 4);
@@ -77,10 +77,17 @@ constexpr double least_number = -9.99e307;
 std::string xml_text(std::string_view text) {
   std::string escaped;
   for (char const c : text) switch (c) {
-      case '&': escaped += "&amp;"; break;
-      case '<': escaped += "&lt;"; break;
-      case '>': escaped += "&gt;"; break;
-      default: escaped += c;
+      case '&':
+        escaped += "&amp;";
+        break;
+      case '<':
+        escaped += "&lt;";
+        break;
+      case '>':
+        escaped += "&gt;";
+        break;
+      default:
+        escaped += c;
     }
   return escaped;
 }
@@ -120,8 +127,8 @@ class sheet_writer {
 
  private:
   void put(std::size_t column, std::string_view attributes, std::string_view content) {
-    cells_ += fmt::format("<c r=\"{}{}\"{}>{}</c>", column_letters(column), row_, attributes,
-                          content);
+    cells_ +=
+        fmt::format("<c r=\"{}{}\"{}>{}</c>", column_letters(column), row_, attributes, content);
   }
 
   std::string cells_;
@@ -183,8 +190,8 @@ std::string documents_sheet(additive_form const& form, std::vector<bin_rows> con
                              "card!$C${3}:$C${4}),card!$C${5}))",
                              is_empty, column_letters(f), to.row(), rows[f].first, rows[f].last,
                              rows[f].last + 1));
-    to.formula(2 * features,
-               fmt::format("IF({},\"\",SUM({}{}:{}{}))", is_empty, first, to.row(), last, to.row()));
+    to.formula(2 * features, fmt::format("IF({},\"\",SUM({}{}:{}{}))", is_empty, first, to.row(),
+                                         last, to.row()));
   }
   return to.finished();
 }
@@ -201,10 +208,10 @@ std::string write_xlsx(additive_form const& form, export_options const& options)
   constexpr std::string_view relations =
       "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
   auto const related = [&](std::string_view inside) {
-    return head +
-           fmt::format("<Relationships xmlns=\"http://schemas.openxmlformats.org/package/2006/"
-                       "relationships\">{}</Relationships>\n",
-                       inside);
+    return head + fmt::format(
+                      "<Relationships xmlns=\"http://schemas.openxmlformats.org/package/2006/"
+                      "relationships\">{}</Relationships>\n",
+                      inside);
   };
   constexpr std::string_view main_type =
       "application/vnd.openxmlformats-officedocument.spreadsheetml";
