@@ -18,7 +18,7 @@ the same 1,000 other documents, C-order float64, in lists of 1, 100 and 1,000, o
   lightgbm c         LightGBM's C API: LGBM_BoosterPredictForMatSingleRowFast for lists of 1, else LGBM_BoosterPredictForMat
   lightgbm predict   Booster.predict, called from Python for each list
   treelite           the model compiled to C by tl2cgen and by cc -O3, called from C for each document
-  lleaves            the model compiled by LLVM, called from C for each list
+  lleaves            the model compiled by LLVM without inlining, which takes many minutes; called from C for each list
   lightgbm onnx      the model in ONNX Runtime (float32, by onnxmltools), called from Python for each list
 
 Before a time is told, scores are compared: a card's have equal bits on all sides and its contributions add up to them; those of a
@@ -233,7 +233,7 @@ def lightgbm_sides(sides, booster, path):
         import lleaves
 
         model = lleaves.Model(model_file=path)
-        model.compile()
+        model.compile(finline=False)
         sides.owners.append(model)
         entry = ctypes.cast(model._c_entry_func, ctypes.c_void_p)
         sides.native("lleaves", "time_ranges", lambda *which: (entry, *sides.rows, *which))

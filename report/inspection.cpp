@@ -547,8 +547,8 @@ std::string card_page(inspected_model const& of, card_form form) {
 
 blocks inspection(inspected_model const& of, std::size_t top) {
   blocks to;
-  say(to, "{}: {} bytes, SHA-256 {}", of.path, of.bytes, of.sha256);
-  say(to, "{}", l2r::portability_words(of.portable));
+  say(to, "{}: {} bytes, SHA-256 {}; {}", of.path, of.bytes, of.sha256,
+      l2r::portability_words(of.portable));
   for (std::size_t k = 0; k < of.members.size(); ++k) {
     inspected_member const& one = of.members[k];
     to.push_back({heading{2, member_title(k, of.members.size(), one.member)}});

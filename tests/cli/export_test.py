@@ -418,8 +418,12 @@ class Libraries(Exporting):
         for card, documents in self.cards("eland", singles=True):
             ranker = xgboost.XGBRegressor(base_score=0)
             ranker.load_model(self.export("xgboost", "mine.json"))
-            names = ranker.get_booster().feature_names
-            ranker.get_booster().feature_names = None  # eland reads a name f12 as column 12
+            booster = ranker.get_booster()
+            names = booster.feature_names
+            booster.feature_names = None  # eland reads a name f12 as column 12
+            table = booster.trees_to_dataframe()
+            table["Split"] = table["Split"].astype("float32").astype(float)  # the table rounds to nine digits
+            booster.trees_to_dataframe = lambda table=table: table
             made = transformers.get_model_transformer(ranker, feature_names=names).transform().to_dict()
             for document in documents:
                 values = dict(zip(names, card.dense(document)))
@@ -684,6 +688,22 @@ class Refusals(Exporting):
         self.expect(2, "export", "m.model", "--to", "onnx", message="normalized within their query (query-zscore)")
         self.expect(0, "fit", "--train", "train.txt", "--model", "m.model", "--members", "scorecard", "--norm", "query-zscore", "--quiet")
         self.expect(2, "export", "m.model", "--to", "c", message="normalized within their query (query-zscore)")
+
+    def test_messages_say_what_is_portable(self):
+        draw = random.Random("portable")
+        documents = [{"1": draw.gauss(0, 1), "2": draw.random()} for _ in range(40)]
+        self.file("train.txt", svmlight(documents, [int(d["1"] > d["2"]) for d in documents]))
+        depends = "not portable: scores depend on the list of a query's documents, so a part of the list gets other scores"
+        for members, norm, portable in (("card", "none", True), ("rules", "none", True), ("scorecard", "query-zscore", False),
+                                        ("linear", "none", False), ("joint", "none", False), ("card,scorecard", "none", False)):
+            done = self.expect(0, "fit", "--train", "train.txt", "--model", "m.model", "--members", members, "--norm", norm)
+            self.assertEqual(depends in done.stderr.decode(), not portable, members)
+            done = self.expect(0, "rank", "--test", "train.txt", "--model", "m.model", "--out", "scores", "--manifest", "manifest.json")
+            self.assertEqual(depends in done.stderr.decode(), not portable, members)
+            self.assertEqual(json.loads(self.read("manifest.json"))["portable"], portable)
+            first = self.expect(0, "inspect", "m.model").stdout.decode().splitlines()[0]
+            self.assertTrue(first.endswith("; portable: scores depend on a document's own values alone" if portable else depends), first)
+            self.assertEqual(self.told("inspect", "m.model", "--json")["portable"], portable)
 
     def test_bad_input(self):
         card = Card(random.Random(1), names=["1", "4"])
