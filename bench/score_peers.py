@@ -2,6 +2,7 @@
 """Time of one score: a card as exported C, by the C interface and by Python's `predict`, beside boosted trees.
 
     score_peers.py LIBRARY OUT [--rounds 11] [--trees 500,1000] [--leaves 64] [--features 136] [--training 20000] [--passes 8]
+                   [--program rulerank] [--folder FOLDER]
 
 Run it by an interpreter that has the package rulerank, numpy and lightgbm. Sides whose packages are missing (tl2cgen, lleaves,
 onnxruntime, onnxmltools) are left out, and the last row names them. LIBRARY is librulerank_c.so; a C compiler `cc` is needed.
@@ -22,11 +23,13 @@ the same 1,000 other documents, C-order float64, in lists of 1, 100 and 1,000, o
   lightgbm onnx      the model in ONNX Runtime (float32, by onnxmltools), called from Python for each list
 
 Before a time is told, scores are compared: a card's have equal bits on all sides and its contributions add up to them; those of a
-LightGBM model differ by 1e-9 at most, or by float32's rounding in ONNX Runtime. Sides take turns; a round is the
-time of --passes passes over the documents. Rows go to OUT/rows.jsonl: microseconds a document (median, least and most of the rounds),
-and how many times `card c`'s median that is.
+LightGBM model differ by 1e-9 at most, or by float32's rounding in ONNX Runtime. Sides take turns; a round is
+--passes passes over the documents. Rows go to OUT/rows.jsonl: microseconds of processor time a document, of all threads of the process
+(median, least and most of the rounds), which other work on the machine changes less than wall time; the same of wall time; and how many
+times `card c`'s median that is. With --folder, models and compiled code stay in a folder, and are not made again.
 """
 
+import contextlib
 import ctypes
 import importlib.metadata
 import importlib.util
@@ -57,7 +60,7 @@ int rulerank_score_double(rulerank_model const *, double const *, size_t, size_t
 
 static double now(void) {
   struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
@@ -140,7 +143,7 @@ def in_lists(call, X, count):
 
 
 class Sides:
-    """{name: function of the size of lists and of passes}, which gives seconds and scores."""
+    """{name: function of the size of lists and of passes}, which gives processor seconds and scores."""
 
     def __init__(self, library, X):
         self.library, self.X, self.all = library, X, {}
@@ -167,10 +170,10 @@ class Sides:
         X = self.X if X is None else X
 
         def run(count, passes):
-            begin = time.perf_counter()
+            begin = time.process_time()
             for _ in range(passes):
                 scores = in_lists(call, X, count)
-            return time.perf_counter() - begin, scores
+            return time.process_time() - begin, scores
         self.all[name] = run
 
 
@@ -225,15 +228,16 @@ def lightgbm_sides(sides, booster, path):
         import tl2cgen
         import treelite
 
-        tl2cgen.export_lib(treelite.frontend.load_lightgbm_model(path), toolchain="gcc", libpath=f"./{path}.so",
-                           params={"parallel_comp": 32}, nthread=2)
+        if not pathlib.Path(f"{path}.so").exists():
+            tl2cgen.export_lib(treelite.frontend.load_lightgbm_model(path), toolchain="gcc", libpath=f"./{path}.so",
+                               params={"parallel_comp": 32}, nthread=2)
         compiled = ctypes.CDLL(f"./{path}.so")
         sides.native("treelite", "time_rows", lambda count, *which: (compiled.predict, *sides.rows, *which))
     if importlib.util.find_spec("lleaves"):
         import lleaves
 
         model = lleaves.Model(model_file=path)
-        model.compile(finline=False)
+        model.compile(cache=f"{path}.lleaves", finline=False)
         sides.owners.append(model)
         entry = ctypes.cast(model._c_entry_func, ctypes.c_void_p)
         sides.native("lleaves", "time_ranges", lambda *which: (entry, *sides.rows, *which))
@@ -257,13 +261,13 @@ def documents(rulerank, count, features):
 
 def main():
     arguments = common.arguments(__doc__, "library", "out", rounds=11, trees=[500, 1000], leaves=64, features=136, training=20000,
-                                 passes=8, program="rulerank")
+                                 passes=8, program="rulerank", folder=pathlib.Path)
     import rulerank
 
     warnings.simplefilter("ignore")
     log = common.Log(arguments.out / "rows.jsonl", shown=True)
     program = common.path_of(arguments.program)
-    with common.scratch() as folder:
+    with contextlib.nullcontext(arguments.folder) if arguments.folder else common.scratch() as folder:
         os.chdir(folder)
         common.call(program, "sample", "--documents", 2 * (arguments.training + DOCUMENTS), "--features", arguments.features,
                     "--queries", (arguments.training + DOCUMENTS) // 10, "--fold-count", 1, "--out-dir", "drawn", "--quiet")
@@ -288,12 +292,13 @@ def main():
         models = {}
         _, sizes = numpy.unique(qid, return_counts=True)
         for trees in arguments.trees:
-            booster = lightgbm.train({"objective": "lambdarank", "num_leaves": arguments.leaves, "verbose": -1, "seed": 1,
+            path = pathlib.Path(f"model-{trees}.txt")
+            booster = lightgbm.Booster(model_file=path) if path.exists() else lightgbm.train({"objective": "lambdarank", "num_leaves": arguments.leaves, "verbose": -1, "seed": 1,
                                       "min_data_in_leaf": 5}, lightgbm.Dataset(X, y, group=sizes), trees)
-            booster.save_model(f"model-{trees}.txt")
+            booster.save_model(path)
             leaves = sum(tree["num_leaves"] for tree in booster.dump_model()["tree_info"])
             models[trees] = booster, leaves / booster.num_trees(), Sides(library, scored)
-            lightgbm_sides(models[trees][2], booster, f"model-{trees}.txt")
+            lightgbm_sides(models[trees][2], booster, str(path))
         core = max(os.sched_getaffinity(0))
         for thread in os.listdir("/proc/self/task"):  # also those that serve the package's calls
             os.sched_setaffinity(int(thread), {core})
@@ -319,13 +324,16 @@ def measure(log, arguments, ranker, cards, models, scored, features):
             most = 1e-4 if name == "lightgbm onnx" else 1e-9 if trees else 0
             if (numpy.median(far) if name == "lightgbm onnx" else far.max()) > most:
                 common.fail(f"{name}, {trees} trees, lists of {count}: scores differ by {far.max()}, expected {most} at most")
-        times = common.in_turn(arguments.rounds, {side: lambda run=run: run(count, arguments.passes)[0] for side, run in named.items()})
-        microseconds = {side: common.spread([1e6 * seconds / (arguments.passes * DOCUMENTS) for seconds in found])
-                        for side, found in times.items()}
+        times = common.in_turn(arguments.rounds, {side: lambda run=run: common.timed(lambda: run(count, arguments.passes)[0])
+                                                  for side, run in named.items()})
+        scale = 1e6 / (arguments.passes * DOCUMENTS)
+        microseconds = {side: common.spread([scale * cpu for _, cpu in found]) for side, found in times.items()}
+        wall = {side: common.spread([scale * seconds for seconds, _ in found]) for side, found in times.items()}
         for (name, trees), found in microseconds.items():
             log.add({"list": count, "side": name, "trees": trees or None, "leaves": models[trees][1] if trees else None,
                      "card_features": None if trees else features, "features": scored.shape[1],
-                     "rounds": arguments.rounds, "us_a_document": found, "us_a_list": count * found["median"],
+                     "rounds": arguments.rounds, "us_a_document": found, "wall_us_a_document": wall[name, trees],
+                     "us_a_list": count * found["median"],
                      "over_card_c": found["median"] / microseconds["card c", 0]["median"], "load": os.getloadavg()[0]})
 
 
