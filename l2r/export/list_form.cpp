@@ -182,8 +182,7 @@ std::vector<feature_pair> pairs_of(std::vector<list_member> const& members) {
     if (auto const* const joint = std::get_if<joint_form>(&member))
       for (pair_table const& table : joint->tables) all.emplace_back(table.first, table.second);
   std::ranges::sort(all);
-  auto const again = std::ranges::unique(all);
-  all.erase(again.begin(), again.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
   return all;
 }
 
