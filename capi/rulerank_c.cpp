@@ -3,8 +3,10 @@
 #include "core/version.hpp"
 #include "datasets/arrays.hpp"
 #include "l2r/explain/explanation.hpp"
+#include "l2r/export/export.hpp"
 #include "l2r/model/input_columns.hpp"
 #include "l2r/model/model.hpp"
+#include "l2r/model/row_scores.hpp"
 #include "l2r/model/scorer.hpp"
 #include "rulerank.h"
 
@@ -81,7 +83,7 @@ struct rulerank_model {
   explicit rulerank_model(rulerank::l2r::model model)
       : scorer(rulerank::capi::calling_thread(), std::move(model)),
         names(rulerank::l2r::names_of(scorer.fitted())),
-        portable(!rulerank::l2r::depends_on_list(scorer.fitted())),
+        portable(rulerank::l2r::is_portable(scorer.fitted())),
         terms(rulerank::capi::terms_of(scorer)) {
     auto const [first, count] = rulerank::l2r::columns_of(scorer.fitted());
     first_feature = first;
@@ -169,10 +171,10 @@ std::vector<std::size_t> list_sizes(rows_argument<Value> const& of) {
   return sizes;
 }
 
-/// The documents of a call that has some. Throws `usage_error` for arguments that make no sense,
-/// `error` for an infinite value.
-template <class Value>
-datasets::dataset documents_of(rulerank_model const& by, rows_argument<Value> const& of) {
+/// Calls `use(rows, about)` with the documents of a call that has some. Throws `usage_error` for
+/// arguments that make no sense.
+template <class Value, class Use>
+auto with_rows(rulerank_model const& by, rows_argument<Value> const& of, Use const& use) {
   expect_pointer(of.values, "values");
   if (of.columns != by.columns)
     throw usage_error(fmt::format("columns: found {}, expected {}, the columns of the model",
@@ -190,10 +192,8 @@ datasets::dataset documents_of(rulerank_model const& by, rows_argument<Value> co
     std::iota(from_zero.begin(), from_zero.end(), 0U);
     about.features = from_zero;
   }
-  datasets::dense_rows<Value> const rows{of.values, of.rows, of.columns, of.stride};
-  datasets::dataset made = datasets::make_dataset(calling_thread(), rows, about);
-  made.names = by.names;
-  return made;
+  about.names = &by.names;
+  return use(datasets::dense_rows<Value>{of.values, of.rows, of.columns, of.stride}, about);
 }
 
 template <class Value>
@@ -201,7 +201,9 @@ void score(rulerank_model const* by, rows_argument<Value> const& of, double* sco
   expect_pointer(by, "model");
   if (of.rows == 0) return;
   expect_pointer(scores, "scores");
-  auto const found = by->scorer.score(calling_thread(), documents_of(*by, of)).scores;
+  auto const found = with_rows(*by, of, [&](auto const& rows, auto const& about) {
+    return l2r::score_rows(calling_thread(), by->scorer, rows, about).scores;
+  });
   std::ranges::copy(found, scores);
 }
 
@@ -220,7 +222,9 @@ void explain(rulerank_model const* by, rows_argument<Value> const& of, double* b
   expect_pointer(base, "base");
   if (!by->terms.empty()) expect_pointer(added, "added");
   context const ctx = calling_thread();
-  datasets::dataset const documents = documents_of(*by, of);
+  datasets::dataset const documents = with_rows(*by, of, [&](auto const& rows, auto const& about) {
+    return datasets::make_dataset(ctx, rows, about);
+  });
   for (datasets::query_group const& query : documents.queries) {
     l2r::explainer const explainer(ctx, by->scorer, list_of(documents, query));
     for (l2r::score_effects const& one : explainer.effects(ctx)) {
