@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,6 +18,10 @@
 // document lines of the pool's file; the docid serves as a check.
 // Threads: functions may be called from any number of threads at once; an object may be read by
 // several threads at once, or changed by one.
+namespace rulerank::inline v0 {
+class append_file;
+}
+
 namespace rulerank::inline v0::al {
 
 /// An answer about a document.
@@ -63,6 +68,14 @@ std::string labels_to_fill(datasets::dataset const& pool, std::span<std::size_t 
 /// Who answers: one person (or a table), or several people with names.
 enum class labellers : std::uint8_t { one, several };
 
+/// The beginning of the first line of a journal; the identity of its pool and options follows.
+inline constexpr std::string_view journal_mark = "# rulerank answers 1 ";
+
+/// The current answers in the text of a journal, of one labeller or several, with any identity,
+/// oldest first. Throws `error` naming `path` as `answer_journal` does.
+std::vector<answer> journal_answers(std::string_view text, std::string const& path,
+                                    datasets::dataset const& pool);
+
 /// The answers of one run; `add` returns after the answer is on disk. An existing file is
 /// continued, and an unfinished line left by a crash is cut off. TSV: a first line with `identity`,
 /// a header, and rows of line, docid and answer: a label, `skip`, or `undo`, which withdraws an
@@ -76,8 +89,6 @@ class answer_journal {
   answer_journal(std::string path, std::string_view identity, datasets::dataset const& pool,
                  labellers who = labellers::one);
   ~answer_journal();
-  answer_journal(answer_journal const&) = delete;
-  answer_journal& operator=(answer_journal const&) = delete;
 
   /// The current answers, oldest first.
   std::span<answer const> answers() const noexcept { return answers_; }
@@ -88,17 +99,13 @@ class answer_journal {
   void undo(std::string_view labeller = {});
 
  private:
-  void read(std::string_view text, std::string_view identity);
-  void append(std::string_view text);
   std::string row(std::size_t document, std::string_view said, std::string_view labeller) const;
-  std::string header() const;
 
-  std::string path_;
+  std::unique_ptr<append_file> file_;
   datasets::dataset const& pool_;
   labellers who_;
   std::vector<std::size_t> places_;  // of the documents, by line of the input
   std::vector<answer> answers_;
-  int descriptor_ = -1;
 };
 
 }  // namespace rulerank::al
