@@ -10,6 +10,17 @@
 
 namespace rulerank::inline v0::apps {
 
+/// A program that gives labels (--oracle command:CMD): --judged --judge-seconds --judge-calls
+/// --judge-cost.
+struct judge_arguments {
+  std::string record;
+  double seconds = 60;
+  std::uint64_t calls = 0;
+  double cost = 0;
+
+  void add_to(CLI::App& verb);
+};
+
 /// The source of labels for the documents that `reduce` chooses: --oracle --pending --batch
 /// --resume. See `view_arguments` for how a person is asked.
 struct label_arguments {
@@ -17,11 +28,14 @@ struct label_arguments {
   std::string pending;
   std::size_t batch = 0;
   std::string resume;
+  judge_arguments judge;
   view_arguments view;
 
   void add_to(CLI::App& verb);
   /// The file of --oracle file:P, or empty.
   std::string labels_file() const;
+  /// The command of --oracle command:CMD, or empty.
+  std::string command() const;
   /// Throws `usage_error` for conflicting options.
   void check(std::string const& train) const;
   /// Whether labels may come from outside the training file.
