@@ -10,9 +10,11 @@
 
 #include <algorithm>
 #include <charconv>
+#include <ctime>
 #include <iterator>
 #include <unordered_map>
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 namespace rulerank::inline v0::al {
@@ -23,8 +25,12 @@ constexpr std::string_view undo_word = "undo";
 constexpr char const* no_journal =
     "found no journal of answers, expected a journal, or the name of a new file";
 
-constexpr std::string_view header_of(labellers who) {
-  return who == labellers::one ? "line\tdocid\tanswer" : "line\tdocid\tanswer\tlabeller";
+constexpr std::string_view header_of_one = "line\tdocid\tanswer";
+constexpr std::string_view header_without_times = "line\tdocid\tanswer\tlabeller";
+constexpr std::string_view header_of_several = "line\tdocid\tanswer\tlabeller\ttime";
+
+std::string now_in_utc() {
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
 }
 
 template <class Number>
@@ -228,63 +234,87 @@ std::string labels_to_fill(datasets::dataset const& pool, std::span<std::size_t 
 
 namespace {
 
-/// Reads the rows of a journal. `identity` and `who` are those of the run; empty: any.
-std::vector<answer> read_journal(std::string_view text, std::string const& path,
-                                 datasets::dataset const& pool,
-                                 std::optional<std::string_view> identity,
-                                 std::optional<labellers> who) {
-  row_reader const rows(path, pool);
+struct journal_content {
   std::vector<answer> answers;
+  labellers who = labellers::one;
+  bool timed = false;
+};
+
+/// The form that a header names.
+std::optional<journal_content> form_of(std::string_view header) {
+  if (header == header_of_one) return journal_content{};
+  if (header == header_without_times) return journal_content{{}, labellers::several, false};
+  if (header == header_of_several) return journal_content{{}, labellers::several, true};
+  return {};
+}
+
+/// Reads the rows of a journal. `identity` and `who` are those of the run; empty: any.
+journal_content read_journal(std::string_view text, std::string const& path,
+                             datasets::dataset const& pool,
+                             std::optional<std::string_view> identity,
+                             std::optional<labellers> who) {
+  row_reader const rows(path, pool);
+  journal_content content;
+  std::vector<answer>& answers = content.answers;
   datasets::for_each_line(text, [&](std::string_view line, std::uint64_t number) {
     if (number == 1) {
-      if (!line.starts_with(journal_mark)) rows.fail(1, 1, no_journal);
-      if (identity && line.substr(journal_mark.size()) != *identity)
-        rows.fail(1, journal_mark.size() + 1,
+      std::size_t const end = journal_mark.size() + 2;  // of the version
+      if (!line.starts_with(journal_mark) || line.size() < end || line[end - 1] != ' ' ||
+          (line[end - 2] != '1' && line[end - 2] != '2'))
+        rows.fail(1, 1, no_journal);
+      if (identity && line.substr(end) != *identity)
+        rows.fail(1, end + 1,
                   "found answers for a different pool or different options; expected the same "
                   "documents, cuts, partitions, feature order, rule size, support, confidence, "
                   "--ties, --seed and --whole-queries");
       return;
     }
     if (number == 2) {
-      if (!who) who = line == header_of(labellers::one) ? labellers::one : labellers::several;
-      if (line != header_of(*who))
+      auto form = form_of(line);
+      if (!form || (who && form->who != *who))
         rows.fail(2, 1,
                   fmt::format(
                       "found a different header, expected {}",
                       who == labellers::one
                           ? "line, docid and answer (the answers of one labeller)"
                           : "line, docid, answer and labeller (the answers of several labellers)"));
+      content = std::move(*form);
       return;
     }
     auto const cells = datasets::split_cells(line, number);
-    std::size_t const columns = who == labellers::one ? 3 : 4;
+    bool const alone = content.who == labellers::one;
+    std::size_t const columns = alone ? 3 : content.timed ? 5 : 4;
     if (cells.size() != columns)
       rows.fail(number, 1,
-                fmt::format("found {}, expected line, docid{}", counted(cells.size(), "field"),
-                            who == labellers::one ? " and answer" : ", answer and labeller"));
+                fmt::format("found {}, expected line, docid{}{}", counted(cells.size(), "field"),
+                            alone ? " and answer" : ", answer",
+                            alone           ? ""
+                            : content.timed ? ", labeller and time"
+                                            : " and labeller"));
     std::size_t const document = rows.document(cells[0]);
     rows.check_docid(cells[1], document);
-    std::string const labeller = columns == 4 ? cells[3].text : std::string();
+    std::string const labeller = !alone ? cells[3].text : std::string();
     auto const before = std::ranges::find_if(
         answers, [&](answer const& a) { return a.document == document && a.labeller == labeller; });
     if (cells[2].text == undo_word) {
-      if (before == answers.end() || (who == labellers::one && before + 1 != answers.end()))
+      if (before == answers.end() || (alone && before + 1 != answers.end()))
         rows.fail(number, cells[0].column,
                   "found a line that undoes an earlier answer, expected it to undo the last one");
       answers.erase(before);
       return;
     }
-    if (who == labellers::several && before != answers.end()) answers.erase(before);
-    answers.push_back({document, rows.label(cells[2]), number, labeller});
+    if (!alone && before != answers.end()) answers.erase(before);
+    answers.push_back({document, rows.label(cells[2]), number, labeller,
+                       content.timed ? cells[4].text : std::string()});
   });
-  return answers;
+  return content;
 }
 
 }  // namespace
 
 std::vector<answer> journal_answers(std::string_view text, std::string const& path,
                                     datasets::dataset const& pool) {
-  return read_journal(text.substr(0, text.find_last_of('\n') + 1), path, pool, {}, {});
+  return read_journal(text.substr(0, text.find_last_of('\n') + 1), path, pool, {}, {}).answers;
 }
 
 answer_journal::answer_journal(std::string path, std::string_view identity,
@@ -296,16 +326,21 @@ answer_journal::answer_journal(std::string path, std::string_view identity,
   std::string const text = file_->read();
   // Text after the last line feed is incomplete: the process ended while writing it.
   std::size_t const whole = text.find_last_of('\n') + 1;
-  std::string const head = fmt::format("{}{}\n{}\n", journal_mark, identity, header_of(who));
+  bool const alone = who == labellers::one;
+  std::string const head = fmt::format("{}{} {}\n{}\n", journal_mark, alone ? 1 : 2, identity,
+                                       alone ? header_of_one : header_of_several);
   if (text.size() < head.size() && head.starts_with(text)) {
     file_->cut(0);
     file_->append(head);
     file_->sync_folder();
+    timed_ = !alone;
     return;
   }
   if (whole == 0) throw error({file_->path(), 1, 1}, no_journal);
-  answers_ =
+  journal_content content =
       read_journal(std::string_view(text).substr(0, whole), file_->path(), pool_, identity, who_);
+  answers_ = std::move(content.answers);
+  timed_ = content.timed;
   if (whole != text.size()) file_->cut(whole);
 }
 
@@ -316,6 +351,7 @@ std::string answer_journal::row(std::size_t document, std::string_view said,
   std::string text =
       fmt::format("{}\t{}\t{}", places_[document], row_reader::clean(pool_.docid(document)), said);
   if (who_ == labellers::several) text += fmt::format("\t{}", labeller);
+  if (timed_) text += '\t' + now_in_utc();
   return text + '\n';
 }
 

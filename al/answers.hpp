@@ -30,6 +30,7 @@ struct answer {
   std::optional<std::int32_t> label;  ///< 0 or more; empty: the document is excluded
   std::uint64_t line = 0;             ///< 1-based line of the file that it was read from; 0: none
   std::string labeller{};             ///< name, if there are several labellers
+  std::string time{};                 ///< UTC, such as 2026-01-31T12:00:00Z; empty: not known
 
   friend bool operator==(answer const& a, answer const& b) {
     return a.document == b.document && a.label == b.label && a.labeller == b.labeller;
@@ -68,8 +69,9 @@ std::string labels_to_fill(datasets::dataset const& pool, std::span<std::size_t 
 /// Who answers: one person (or a table), or several people with names.
 enum class labellers : std::uint8_t { one, several };
 
-/// The beginning of the first line of a journal; the identity of its pool and options follows.
-inline constexpr std::string_view journal_mark = "# rulerank answers 1 ";
+/// The beginning of the first line of a journal; the version of its form and the identity of its
+/// pool and options follow.
+inline constexpr std::string_view journal_mark = "# rulerank answers ";
 
 /// The current answers in the text of a journal, of one labeller or several, with any identity,
 /// oldest first. Throws `error` naming `path` as `answer_journal` does.
@@ -80,8 +82,9 @@ std::vector<answer> journal_answers(std::string_view text, std::string const& pa
 /// continued, and an unfinished line left by a crash is cut off. TSV: a first line with `identity`,
 /// a header, and rows of line, docid and answer: a label, `skip`, or `undo`, which withdraws an
 /// earlier answer and repeats its line and docid. With one labeller, `undo` withdraws the last
-/// answer. With several, the name is a fourth column, and each has one answer per document: a new
-/// answer replaces the old one and moves to the end.
+/// answer. With several, the name is a fourth column and the time a fifth (version 2; a file of
+/// version 1 has no times and gets none), and each has one answer per document: a new answer
+/// replaces the old one and moves to the end.
 class answer_journal {
  public:
   /// Throws `error` for a file that is not such a journal or has another identity, `output_error`
@@ -104,6 +107,7 @@ class answer_journal {
   std::unique_ptr<append_file> file_;
   datasets::dataset const& pool_;
   labellers who_;
+  bool timed_ = false;               // rows have times
   std::vector<std::size_t> places_;  // of the documents, by line of the input
   std::vector<answer> answers_;
 };

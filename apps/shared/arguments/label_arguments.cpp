@@ -39,15 +39,15 @@ void label_arguments::add_to(CLI::App& verb) {
   path_option(
       verb, "--resume STATE", resume,
       "File that keeps every answer; the next run continues from it. --oracle ask needs it");
-  judge.add_to(verb);
+  judge.add_to(verb)->default_str("OUT.judged");
   view.add_to(verb);
 }
 
-void judge_arguments::add_to(CLI::App& verb) {
-  help_group const group(verb, "Labels of a program");
-  path_option(verb, "--judged RECORD", record,
-              "File that keeps every answer of command:CMD; no question is asked twice")
-      ->default_str("OUT.judged");
+CLI::Option* judge_arguments::add_to(CLI::App& verb) {
+  help_group const group(verb, judge_group);
+  auto* const kept =
+      path_option(verb, "--judged RECORD", record,
+                  "File that keeps every answer of command:CMD; no question is asked twice");
   number_option(verb, "--judge-seconds", seconds,
                 "Seconds without an answer after which the program is started anew", {0.001, 1e6});
   number_option(verb, "--judge-calls", calls,
@@ -55,6 +55,26 @@ void judge_arguments::add_to(CLI::App& verb) {
   number_option(verb, "--judge-cost", cost,
                 "Largest sum of costs in the record, in the unit of the answers; 0: no limit",
                 {0, 1e12});
+  return kept;
+}
+
+void judge_arguments::expect(bool by_program) const {
+  for (auto const& [name, given] :
+       {std::pair("--judged", !record.empty()), std::pair("--judge-calls", calls > 0),
+        std::pair("--judge-cost", cost > 0)})
+    if (given && !by_program) throw usage_error(fmt::format("{} needs --oracle command:CMD", name));
+}
+
+labelling::judge_options judge_arguments::options(std::string const& command,
+                                                  std::int32_t max_label) const {
+  labelling::judge_options made;
+  made.command = command;
+  made.record = record;
+  made.seconds = seconds;
+  made.most_calls = calls;
+  made.most_cost = cost;
+  made.max_label = max_label;
+  return made;
 }
 
 std::string label_arguments::labels_file() const {
@@ -78,10 +98,7 @@ void label_arguments::check(std::string const& train) const {
   if (oracle != "file" && oracle != "ask" && !oracle.starts_with(oracle_file_prefix) && !by_program)
     throw usage_error(
         fmt::format("--oracle: found '{}', expected file, ask, file:P or command:CMD", oracle));
-  for (auto const& [name, given] :
-       {std::pair("--judged", !judge.record.empty()), std::pair("--judge-calls", judge.calls > 0),
-        std::pair("--judge-cost", judge.cost > 0)})
-    if (given && !by_program) throw usage_error(fmt::format("{} needs --oracle command:CMD", name));
+  judge.expect(by_program);
   if (oracle == "ask") {
     if (resume.empty())
       throw usage_error("--oracle ask needs --resume FILE, which keeps the answers");

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "apps/shared/arguments/view_arguments.hpp"
+#include "labelling/program_judge.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -10,6 +11,8 @@
 
 namespace rulerank::inline v0::apps {
 
+inline constexpr char const* judge_group = "Labels of a program";
+
 /// A program that gives labels (--oracle command:CMD): --judged --judge-seconds --judge-calls
 /// --judge-cost.
 struct judge_arguments {
@@ -18,7 +21,11 @@ struct judge_arguments {
   std::uint64_t calls = 0;
   double cost = 0;
 
-  void add_to(CLI::App& verb);
+  /// Returns the option --judged.
+  CLI::Option* add_to(CLI::App& verb);
+  /// Throws `usage_error` for an option without a program.
+  void expect(bool by_program) const;
+  labelling::judge_options options(std::string const& command, std::int32_t max_label) const;
 };
 
 /// The source of labels for the documents that `reduce` chooses: --oracle --pending --batch

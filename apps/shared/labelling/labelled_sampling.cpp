@@ -73,13 +73,8 @@ void ask_table(session& owner, label_arguments const& asking, datasets::dataset 
 
 /// Sets `ask_program`.
 void prepare_program(session& owner, label_arguments const& asking, labelled_sample& result) {
-  labelling::judge_options options;
-  options.command = asking.command();
-  options.record = asking.judge.record;
-  options.seconds = asking.judge.seconds;
-  options.most_calls = asking.judge.calls;
-  options.most_cost = asking.judge.cost;
-  options.max_label = asking.view.max_label;
+  labelling::judge_options const options =
+      asking.judge.options(asking.command(), asking.view.max_label);
   auto const judge = std::make_shared<labelling::program_judge>(options);
   result.ask_program = [&owner, judge, views = result.shown.views.get(),
                         options](std::span<std::size_t const> documents) {
