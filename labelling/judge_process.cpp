@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstring>
 #include <thread>
+#include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -99,7 +100,7 @@ judge_process::~judge_process() {
   if (input_ >= 0) ::close(input_);
   if (output_ >= 0) ::close(output_);
   input_ = output_ = -1;
-  for (int wait = 0; child_ > 0 && wait < 100; ++wait) {
+  for (int wait = 0; child_ > 0 && wait < 50; ++wait) {
     if (::waitpid(child_, nullptr, WNOHANG) == child_) {
       ::kill(-child_, SIGKILL);  // what it left running
       return;

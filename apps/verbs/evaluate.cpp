@@ -384,11 +384,32 @@ std::map<std::string, double> read_inclusion(context const& ctx, std::string con
   return probabilities;
 }
 
+/// A system's values by people's and by the machine's judgments.
+struct sampled_system {
+  std::string name;
+  eval::query_values by_people, by_machine;
+};
+
+/// The system `of` minus `from`, query by query.
+sampled_system difference(sampled_system of, sampled_system const& from) {
+  of.name += " - " + from.name;
+  for (auto const& [mine, theirs] :
+       {std::pair(&of.by_people, &from.by_people), std::pair(&of.by_machine, &from.by_machine)}) {
+    if (mine->qids != theirs->qids)
+      throw usage_error(fmt::format(
+          "{}: found runs that answer different queries, expected the same; --complete counts a "
+          "query without an answer as 0",
+          of.name));
+    for (std::size_t i = 0; i < mine->values.size(); ++i) mine->values[i] -= theirs->values[i];
+  }
+  return of;
+}
+
 /// The values of a measure, from both kinds of judgments.
-eval::two_phase_values two_phases(eval::query_values const& human,
-                                  eval::query_values const& machine, std::size_t measure,
+eval::two_phase_values two_phases(sampled_system const& system, std::size_t measure,
                                   std::map<std::string, double> const& inclusion,
                                   evaluate_options const& o) {
+  eval::query_values const &human = system.by_people, &machine = system.by_machine;
   eval::two_phase_values values{machine.column(measure), {}, human.column(measure), {}};
   for (std::string const& qid : human.qids) {
     auto const at = std::ranges::find(machine.qids, qid);
@@ -435,21 +456,23 @@ std::string evaluate_sample(session& owner, evaluate_options const& o,
   for (char const* const name :
        {"mean", "low", "high", "human mean", "human low", "human high", "lambda", "correlation"})
     t.columns.push_back({name, style::fixed, o.digits});
-  std::size_t sampled = 0, all = 0;
+  std::vector<sampled_system> systems;
   for (std::string const& argument : o.runs) {
     auto const [name, path] = named(argument);
     datasets::run const run = datasets::read_run(owner.ctx(), owner.input(path));
-    auto const by_people = eval::evaluate(owner.ctx(), human, run, measures, p);
-    auto const by_machine = eval::evaluate(owner.ctx(), machine, run, measures, p);
-    sampled = by_people.size();
-    all = by_machine.size();
+    systems.push_back({name, eval::evaluate(owner.ctx(), human, run, measures, p),
+                       eval::evaluate(owner.ctx(), machine, run, measures, p)});
+  }
+  std::size_t const sampled = systems[0].by_people.size(), all = systems[0].by_machine.size();
+  for (std::size_t s = 1; s < o.runs.size(); ++s)
+    systems.push_back(difference(systems[s], systems[0]));
+  for (sampled_system const& system : systems)
     for (std::size_t m = 0; m < measures.size(); ++m) {
-      auto const found = eval::estimate_mean(two_phases(by_people, by_machine, m, inclusion, o));
-      t.rows.push_back({name, measures[m].name(), found.powered.mean, found.powered.low,
+      auto const found = eval::estimate_mean(two_phases(system, m, inclusion, o));
+      t.rows.push_back({system.name, measures[m].name(), found.powered.mean, found.powered.low,
                         found.powered.high, found.human.mean, found.human.low, found.human.high,
                         found.lambda, found.correlation});
     }
-  }
   constexpr std::size_t enough_queries = 20;
   if (sampled < enough_queries)
     owner.warn(

@@ -113,6 +113,19 @@ class Sample(harness.CommandLine):
         self.assertAlmostEqual(row["high"] - row["mean"], 2.048407 * math.sqrt(variance), places=5)
         self.assertLess(row["high"] - row["low"], row["human high"] - row["human low"])
 
+    def test_differences(self):
+        # The reverse ranking, and the ranking itself, whose difference is 0 in every query.
+        run = [line.split() for line in self.read("run").decode().splitlines()]
+        self.file("worse", "".join(f"{q} Q0 {d} 1 {-float(score)} t\n" for q, _, d, _, score, _ in run).encode())
+        self.file("same", self.read("run"))
+        rows = json.loads(self.expect(0, *self.LINE[:5], "--run", "run", "worse", "same", "--metrics", "P@5", "--json",
+                                      "--human-sample", "random").stdout)
+        self.assertEqual([row["system"] for row in rows], ["run", "worse", "same", "worse - run", "same - run"])
+        self.assertAlmostEqual(rows[3]["human mean"], rows[1]["human mean"] - rows[0]["human mean"])
+        self.assertEqual((rows[4]["mean"], rows[4]["low"], rows[4]["high"]), (0, 0, 0))
+        self.file("worse", b"".join(self.read("worse").splitlines(True)[10:]))
+        self.expect(2, *self.LINE[:5], "--run", "run", "worse", "--human-sample", "random", message="answer different queries")
+
     def test_inclusion_probabilities(self):
         equal = self.expect(0, *self.LINE, "--human-sample", "random").stdout
         self.file("p", "".join(f"q{q} 0.15\n" for q in self.sample).encode())

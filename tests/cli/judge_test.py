@@ -80,6 +80,16 @@ class Judge(harness.CommandLine):
         self.assertIn('found "no", expected a JSON object with the id of a question; see other', message)
         self.assertIn("need labels", message)
 
+    def test_a_full_disk_loses_nothing(self):
+        limit = 900  # some answers fit
+        self.expect_full_disk(limit, *self.POOL, "--out", "out", "--oracle", self.noisy())
+        self.assertFalse((self.folder / "out").exists())
+        kept = len(self.record())
+        self.assertGreater(kept, 0)
+        self.by_program(0, self.noisy())
+        self.assertEqual(self.read("out"), self.want[0])
+        self.assertEqual(len(self.record()), self.want[0].count(b"\n"))
+
     def test_killed_at_any_time(self):
         slow = f"{self.noisy()[len('command:'):]} | while read -r line; do sleep .05; echo \"$line\"; done"
         for after in (.1, .3, .5):
