@@ -30,24 +30,10 @@ def script(name):
 
 def steps_of(a, gpus):
     """(name, GPUs that it needs, command, seconds after which it is cut off)"""
-    dense_test, metric_test, dense = (str(a.bin / name) for name in ("knn_dense_test", "knn_metric_test", "dense_bench"))
-    sanitizer = ["compute-sanitizer", "--error-exitcode", "9", "--tool"]
-    yield from ((f"test-{name}", 1, [str(a.bin / name)], 600) for name in ("core_test", "al_test"))
-    # Tests of several GPUs run on one, too: named four times, it has the shares of four.
-    yield from ((f"test-{name}", 1, ["env", "RULERANK_TEST_GPUS=4", str(a.bin / name)], 900)
-                for name in ("l2r_test", "knn_test", "knn_sparse_test", "knn_dense_test", "knn_metric_test"))
-    yield "memcheck-metric", 1, [*sanitizer, "memcheck", metric_test, "--gtest_filter=*metric_gpus*/1"], 580
-    for test in ("matrix_of_words", "batches_find_what_all_do", "few_objects", "large_alphabets", "share_out_what_pays"):
-        yield f"racecheck-metric-{test}", 1, [*sanitizer, "racecheck", metric_test, f"--gtest_filter=*metric_gpus.{test}*/1"], 280
+    dense = str(a.bin / "dense_bench")
+    yield "checks", 1, [*script("gpu_checks.py"), str(a.bin), str(a.out / "checks")], 7200
     yield "dense-published", 1, [str(a.bin / "dense_published_bench")], 1800
     yield "dense-published-flat", 1, [str(a.bin / "dense_published_bench"), "engine=flat", "rounds=5"], 900
-    # The published engines under memcheck, and what flat does by other ways than a plain search; races of a small search.
-    yield "memcheck-published", 1, [*sanitizer, "memcheck", dense_test,
-                                    "--gtest_filter=*published_dense_search.golden*:*published_dense_search.sizes_at*:*gs_votes_as*"], 580
-    for test in ("filters", "range_to_the_bit", "any_k", "crowds_of_equal_distances", "tight_clusters_crowd_queries_of_an_index",
-                 "few_rows_of_many_queries", "far_rows", "uniform_values_crowd_queries"):
-        yield f"memcheck-{test}", 1, [*sanitizer, "memcheck", dense_test, f"--gtest_filter=*dense_gpus.{test}*/1"], 580
-    yield "racecheck-published", 1, [*sanitizer, "racecheck", dense_test, "--gtest_filter=*published_dense_search.golden*"], 580
     yield ("dense-streamed", 1, [dense, "devices=1", "device_bytes=2000000000", f"rate={PCIE}", "shape=3000000x300", "k=32",
                                  "batches=1,128,1024", "--benchmark_min_time=0.5"], 600)
     # Cordeiro 2023, Table 5.1, on the CPU; FAISS from PyPI beside it, by the fastest of its settings, as in dense-faiss-SHAPE-METRIC.
@@ -61,9 +47,6 @@ def steps_of(a, gpus):
             name = f"dense-faiss-{shape}-{metric}"
             yield name, 1, [*script("dense_peer.py"), dense, str(a.out / name), "--shapes", shape, "--metrics",
                             metric, "--turns", turns], 590
-    yield "memcheck-streams", 1, [*sanitizer, "memcheck", dense_test, "--gtest_filter=*rows_without_space_are_streamed*/1"], 1800
-    for test in ("few_rows", "long_rows", "tight_clusters_crowd_queries_of_an_index", "far_rows"):
-        yield f"racecheck-{test}", 1, [*sanitizer, "racecheck", dense_test, f"--gtest_filter=*dense_gpus.{test}/1"], 900
     if a.words and a.vectors:
         sets = ["--words", a.words, "--vectors", a.vectors]
         gpu_bench, metric = str(a.bin / "metric_gpu_bench"), script("metric_gpu.py")
