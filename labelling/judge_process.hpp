@@ -17,7 +17,8 @@ class judge_process {
  public:
   /// Throws `output_error` if no process can be started.
   explicit judge_process(std::string const& command);
-  /// Closes the program's input, waits up to half a second for its end, then kills its process group.
+  /// Closes the program's input, waits up to half a second for its end, then kills its process
+  /// group.
   ~judge_process();
   judge_process(judge_process const&) = delete;
   judge_process& operator=(judge_process const&) = delete;
