@@ -3,7 +3,7 @@
 #include "core/version.hpp"
 #include "datasets/arrays.hpp"
 #include "l2r/explain/explanation.hpp"
-#include "l2r/export/export.hpp"
+#include "l2r/model/input_columns.hpp"
 #include "l2r/model/model.hpp"
 #include "l2r/model/row_scores.hpp"
 #include "l2r/model/scorer.hpp"
@@ -38,42 +38,6 @@ context calling_thread() {
   context ctx;
   ctx.threads = 1;
   return ctx;
-}
-
-datasets::discretizer const* cuts_of(l2r::rules_member const& of) {
-  return of.cuts.get();
-}
-datasets::discretizer const* cuts_of(l2r::scorecard_member const& of) {
-  return of.cuts.get();
-}
-datasets::discretizer const* cuts_of(l2r::joint_member const& of) {
-  return of.cuts.get();
-}
-datasets::discretizer const* cuts_of(l2r::linear_member const&) {
-  return nullptr;
-}
-datasets::discretizer const* cuts_of(l2r::model_member const& of) {
-  return std::visit([](auto const& member) { return cuts_of(member); }, of);
-}
-
-/// The names of a model's features: all members were fitted to the same documents.
-datasets::feature_names const& names_of(l2r::model const& model) {
-  datasets::discretizer const* const cuts = cuts_of(model.members.front());
-  return cuts != nullptr ? cuts->names
-                         : std::get<l2r::linear_member>(model.members.front()).weights.names;
-}
-
-/// The features that the members have cuts or weights of; ascending.
-std::set<std::uint32_t> features_of(l2r::model const& model) {
-  std::set<std::uint32_t> all;
-  for (l2r::model_member const& member : model.members)
-    if (auto const* const cuts = cuts_of(member)) {
-      for (datasets::feature_cuts const& one : cuts->features) all.insert(one.feature);
-    } else {
-      for (l2r::feature_weight const& one : std::get<l2r::linear_member>(member).weights.features)
-        all.insert(one.feature);
-    }
-  return all;
 }
 
 void add_terms(std::set<term>& to, l2r::scorecard_member const& of) {
@@ -117,14 +81,12 @@ std::vector<term> terms_of(l2r::scorer const& scorer) {
 struct rulerank_model {
   explicit rulerank_model(rulerank::l2r::model model)
       : scorer(rulerank::capi::calling_thread(), std::move(model)),
-        names(rulerank::capi::names_of(scorer.fitted())),
-        portable(rulerank::l2r::is_portable(scorer.fitted())),
+        names(rulerank::l2r::names_of(scorer.fitted())),
+        portable(!rulerank::l2r::depends_on_list(scorer.fitted())),
         terms(rulerank::capi::terms_of(scorer)) {
-    auto const features = rulerank::capi::features_of(scorer.fitted());
-    std::uint32_t const last = features.empty() ? 0 : *features.rbegin();
-    if (!features.empty()) first_feature = std::min(1U, *features.begin());
-    columns = std::max({std::size_t{last} + 1 - first_feature, names.size(),
-                        std::size_t{scorer.fitted().columns}});
+    auto const [first, count] = rulerank::l2r::columns_of(scorer.fitted());
+    first_feature = first;
+    columns = count;
   }
 
   rulerank::l2r::scorer scorer;

@@ -1,4 +1,4 @@
-"""The verb export: what is written is compiled and run where its tools are, and its scores are those of rank."""
+"""The verb export: each output is compiled and run if its tools are installed, and its scores are those of rank."""
 
 import bisect
 import csv

@@ -1,4 +1,4 @@
-"""Cases of explain, inspect, tune, experiment and sample for generated_test.py: what models say, and how they are chosen."""
+"""Cases of explain, inspect, tune, experiment and sample for generated_test.py."""
 
 import json
 import re
