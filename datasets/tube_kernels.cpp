@@ -4,9 +4,12 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "datasets/tube_kernels.cpp"
-#include <hwy/contrib/math/math-inl.h>
+// foreach_target.h comes in front of all other headers of Highway.
+// clang-format off
 #include <hwy/foreach_target.h>
+#include <hwy/contrib/math/math-inl.h>
 #include <hwy/highway.h>
+// clang-format on
 
 HWY_BEFORE_NAMESPACE();
 namespace rulerank::inline v0::datasets::HWY_NAMESPACE {
