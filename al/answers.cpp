@@ -1,5 +1,6 @@
 #include "al/answers.hpp"
 
+#include "core/append_file.hpp"
 #include "core/error.hpp"
 #include "datasets/delimited/records.hpp"
 #include "datasets/fields.hpp"
@@ -8,27 +9,29 @@
 #include "datasets/text_source.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
-#include <cstring>
-#include <filesystem>
+#include <ctime>
 #include <iterator>
 #include <unordered_map>
 
-#include <fcntl.h>
+#include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 namespace rulerank::inline v0::al {
 
 namespace {
 
-constexpr std::string_view journal_mark = "# rulerank answers 1 ";
 constexpr std::string_view undo_word = "undo";
 constexpr char const* no_journal =
     "found no journal of answers, expected a journal, or the name of a new file";
+
+constexpr std::string_view header_of_one = "line\tdocid\tanswer";
+constexpr std::string_view header_without_times = "line\tdocid\tanswer\tlabeller";
+constexpr std::string_view header_of_several = "line\tdocid\tanswer\tlabeller\ttime";
+
+std::string now_in_utc() {
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+}
 
 template <class Number>
 std::optional<Number> whole_number(std::string_view text) {
@@ -231,152 +234,130 @@ std::string labels_to_fill(datasets::dataset const& pool, std::span<std::size_t 
 
 namespace {
 
-[[noreturn]] void fail_to_write(std::string const& path) {
-  throw output_error(fmt::format("{}: cannot be written: {}", path, std::strerror(errno)));
+struct journal_content {
+  std::vector<answer> answers;
+  labellers who = labellers::one;
+  bool timed = false;
+};
+
+/// The form that a header names.
+std::optional<journal_content> form_of(std::string_view header) {
+  if (header == header_of_one) return journal_content{};
+  if (header == header_without_times) return journal_content{{}, labellers::several, false};
+  if (header == header_of_several) return journal_content{{}, labellers::several, true};
+  return {};
 }
 
-std::string read_all(int descriptor, std::string const& path) {
-  std::string text;
-  char piece[1 << 16];
-  for (;;) {
-    ssize_t const count = ::read(descriptor, piece, sizeof piece);
-    if (count == 0) return text;
-    if (count < 0 && errno != EINTR)
-      throw error({path, 0, 0}, fmt::format("cannot be read: {}", std::strerror(errno)));
-    if (count > 0) text.append(piece, static_cast<std::size_t>(count));
-  }
-}
-
-/// Makes a new file's directory entry durable.
-void sync_folder(std::string const& path) {
-  std::filesystem::path const parent = std::filesystem::path(path).parent_path();
-  int const folder = ::open(parent.empty() ? "." : parent.c_str(), O_RDONLY | O_CLOEXEC);
-  if (folder < 0) return;
-  ::fsync(folder);
-  ::close(folder);
-}
-
-}  // namespace
-
-answer_journal::answer_journal(std::string path, std::string_view identity,
-                               datasets::dataset const& pool, labellers who)
-    : path_(std::move(path)), pool_(pool), who_(who), places_(datasets::input_places(pool)) {
-  descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  if (descriptor_ < 0) fail_to_write(path_);
-  try {
-    struct stat found {};
-    if (::fstat(descriptor_, &found) != 0) fail_to_write(path_);
-    if (!S_ISREG(found.st_mode))
-      throw output_error(fmt::format(
-          "{}: cannot keep answers, because it is not a regular file; expected the name of a file",
-          path_));
-    if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0)
-      throw output_error(fmt::format("{}: another process is writing to it", path_));
-    std::string const text = read_all(descriptor_, path_);
-    // Text after the last line feed is incomplete: the process ended while writing it.
-    std::size_t const whole = text.find_last_of('\n') + 1;
-    std::string const head = fmt::format("{}{}\n{}\n", journal_mark, identity, header());
-    if (text.size() < head.size() && head.starts_with(text)) {
-      if (::ftruncate(descriptor_, 0) != 0) fail_to_write(path_);
-      append(head);
-      sync_folder(path_);
-      return;
-    }
-    if (whole == 0) throw error({path_, 1, 1}, no_journal);
-    read(std::string_view(text).substr(0, whole), identity);
-    if (whole != text.size() && ::ftruncate(descriptor_, static_cast<off_t>(whole)) != 0)
-      fail_to_write(path_);
-  } catch (...) {
-    ::close(descriptor_);
-    throw;
-  }
-}
-
-answer_journal::~answer_journal() {
-  ::close(descriptor_);
-}
-
-void answer_journal::read(std::string_view text, std::string_view identity) {
-  row_reader const rows(path_, pool_);
+/// Reads the rows of a journal. `identity` and `who` are those of the run; empty: any.
+journal_content read_journal(std::string_view text, std::string const& path,
+                             datasets::dataset const& pool,
+                             std::optional<std::string_view> identity,
+                             std::optional<labellers> who) {
+  row_reader const rows(path, pool);
+  journal_content content;
+  std::vector<answer>& answers = content.answers;
   datasets::for_each_line(text, [&](std::string_view line, std::uint64_t number) {
     if (number == 1) {
-      if (!line.starts_with(journal_mark)) rows.fail(1, 1, no_journal);
-      if (line.substr(journal_mark.size()) != identity)
-        rows.fail(1, journal_mark.size() + 1,
+      std::size_t const end = journal_mark.size() + 2;  // of the version
+      if (!line.starts_with(journal_mark) || line.size() < end || line[end - 1] != ' ' ||
+          (line[end - 2] != '1' && line[end - 2] != '2'))
+        rows.fail(1, 1, no_journal);
+      if (identity && line.substr(end) != *identity)
+        rows.fail(1, end + 1,
                   "found answers for a different pool or different options; expected the same "
                   "documents, cuts, partitions, feature order, rule size, support, confidence, "
                   "--ties, --seed and --whole-queries");
       return;
     }
     if (number == 2) {
-      if (line != header())
+      auto form = form_of(line);
+      if (!form || (who && form->who != *who))
         rows.fail(2, 1,
                   fmt::format(
                       "found a different header, expected {}",
-                      who_ == labellers::one
+                      who == labellers::one
                           ? "line, docid and answer (the answers of one labeller)"
                           : "line, docid, answer and labeller (the answers of several labellers)"));
+      content = std::move(*form);
       return;
     }
     auto const cells = datasets::split_cells(line, number);
-    std::size_t const columns = who_ == labellers::one ? 3 : 4;
+    bool const alone = content.who == labellers::one;
+    std::size_t const columns = alone ? 3 : content.timed ? 5 : 4;
     if (cells.size() != columns)
       rows.fail(number, 1,
-                fmt::format("found {}, expected line, docid{}", counted(cells.size(), "field"),
-                            who_ == labellers::one ? " and answer" : ", answer and labeller"));
+                fmt::format("found {}, expected line, docid{}{}", counted(cells.size(), "field"),
+                            alone ? " and answer" : ", answer",
+                            alone           ? ""
+                            : content.timed ? ", labeller and time"
+                                            : " and labeller"));
     std::size_t const document = rows.document(cells[0]);
     rows.check_docid(cells[1], document);
-    std::string const labeller = columns == 4 ? cells[3].text : std::string();
-    auto const before = std::ranges::find_if(answers_, [&](answer const& a) {
-      return a.document == document && a.labeller == labeller;
-    });
+    std::string const labeller = !alone ? cells[3].text : std::string();
+    auto const before = std::ranges::find_if(
+        answers, [&](answer const& a) { return a.document == document && a.labeller == labeller; });
     if (cells[2].text == undo_word) {
-      if (before == answers_.end() || (who_ == labellers::one && before + 1 != answers_.end()))
+      if (before == answers.end() || (alone && before + 1 != answers.end()))
         rows.fail(number, cells[0].column,
                   "found a line that undoes an earlier answer, expected it to undo the last one");
-      answers_.erase(before);
+      answers.erase(before);
       return;
     }
-    if (who_ == labellers::several && before != answers_.end()) answers_.erase(before);
-    answers_.push_back({document, rows.label(cells[2]), number, labeller});
+    if (!alone && before != answers.end()) answers.erase(before);
+    answers.push_back({document, rows.label(cells[2]), number, labeller,
+                       content.timed ? cells[4].text : std::string()});
   });
+  return content;
 }
 
-std::string answer_journal::header() const {
-  return who_ == labellers::one ? "line\tdocid\tanswer" : "line\tdocid\tanswer\tlabeller";
+}  // namespace
+
+std::vector<answer> journal_answers(std::string_view text, std::string const& path,
+                                    datasets::dataset const& pool) {
+  return read_journal(text.substr(0, text.find_last_of('\n') + 1), path, pool, {}, {}).answers;
 }
+
+answer_journal::answer_journal(std::string path, std::string_view identity,
+                               datasets::dataset const& pool, labellers who)
+    : file_(std::make_unique<append_file>(std::move(path), "answers")),
+      pool_(pool),
+      who_(who),
+      places_(datasets::input_places(pool)) {
+  std::string const text = file_->read();
+  // Text after the last line feed is incomplete: the process ended while writing it.
+  std::size_t const whole = text.find_last_of('\n') + 1;
+  bool const alone = who == labellers::one;
+  std::string const head = fmt::format("{}{} {}\n{}\n", journal_mark, alone ? 1 : 2, identity,
+                                       alone ? header_of_one : header_of_several);
+  if (text.size() < head.size() && head.starts_with(text)) {
+    file_->cut(0);
+    file_->append(head);
+    file_->sync_folder();
+    timed_ = !alone;
+    return;
+  }
+  if (whole == 0) throw error({file_->path(), 1, 1}, no_journal);
+  journal_content content =
+      read_journal(std::string_view(text).substr(0, whole), file_->path(), pool_, identity, who_);
+  answers_ = std::move(content.answers);
+  timed_ = content.timed;
+  if (whole != text.size()) file_->cut(whole);
+}
+
+answer_journal::~answer_journal() = default;
 
 std::string answer_journal::row(std::size_t document, std::string_view said,
                                 std::string_view labeller) const {
   std::string text =
       fmt::format("{}\t{}\t{}", places_[document], row_reader::clean(pool_.docid(document)), said);
   if (who_ == labellers::several) text += fmt::format("\t{}", labeller);
+  if (timed_) text += '\t' + now_in_utc();
   return text + '\n';
-}
-
-void answer_journal::append(std::string_view text) {
-  // Removes a partial row, left by a full disk, so that no later row is appended to it.
-  off_t const end = ::lseek(descriptor_, 0, SEEK_END);
-  std::string_view left = text;
-  while (!left.empty()) {
-    ssize_t const count = ::write(descriptor_, left.data(), left.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) {
-      int const why = errno;
-      if (::ftruncate(descriptor_, end) != 0) {
-        // Reading detects an incomplete last row.
-      }
-      errno = why;
-      fail_to_write(path_);
-    }
-    left.remove_prefix(static_cast<std::size_t>(count));
-  }
-  if (::fsync(descriptor_) != 0) fail_to_write(path_);
 }
 
 void answer_journal::add(std::size_t document, std::optional<std::int32_t> label,
                          std::string labeller) {
-  append(row(document, word_of(label), labeller));
+  file_->append(row(document, word_of(label), labeller));
   if (who_ == labellers::several)
     std::erase_if(answers_, [&](answer const& a) {
       return a.document == document && a.labeller == labeller;
@@ -388,7 +369,7 @@ void answer_journal::undo(std::string_view labeller) {
   auto const last = std::find_if(answers_.rbegin(), answers_.rend(), [&](answer const& a) {
     return who_ == labellers::one || a.labeller == labeller;
   });
-  append(row(last->document, undo_word, last->labeller));
+  file_->append(row(last->document, undo_word, last->labeller));
   answers_.erase(std::next(last).base());
 }
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,6 +18,10 @@
 // document lines of the pool's file; the docid serves as a check.
 // Threads: functions may be called from any number of threads at once; an object may be read by
 // several threads at once, or changed by one.
+namespace rulerank::inline v0 {
+class append_file;
+}
+
 namespace rulerank::inline v0::al {
 
 /// An answer about a document.
@@ -25,6 +30,7 @@ struct answer {
   std::optional<std::int32_t> label;  ///< 0 or more; empty: the document is excluded
   std::uint64_t line = 0;             ///< 1-based line of the file that it was read from; 0: none
   std::string labeller{};             ///< name, if there are several labellers
+  std::string time{};                 ///< UTC, such as 2026-01-31T12:00:00Z; empty: not known
 
   friend bool operator==(answer const& a, answer const& b) {
     return a.document == b.document && a.label == b.label && a.labeller == b.labeller;
@@ -63,12 +69,22 @@ std::string labels_to_fill(datasets::dataset const& pool, std::span<std::size_t 
 /// Who answers: one person (or a table), or several people with names.
 enum class labellers : std::uint8_t { one, several };
 
+/// The beginning of the first line of a journal; the version of its form and the identity of its
+/// pool and options follow.
+inline constexpr std::string_view journal_mark = "# rulerank answers ";
+
+/// The current answers in the text of a journal, of one labeller or several, with any identity,
+/// oldest first. Throws `error` naming `path` as `answer_journal` does.
+std::vector<answer> journal_answers(std::string_view text, std::string const& path,
+                                    datasets::dataset const& pool);
+
 /// The answers of one run; `add` returns after the answer is on disk. An existing file is
 /// continued, and an unfinished line left by a crash is cut off. TSV: a first line with `identity`,
 /// a header, and rows of line, docid and answer: a label, `skip`, or `undo`, which withdraws an
 /// earlier answer and repeats its line and docid. With one labeller, `undo` withdraws the last
-/// answer. With several, the name is a fourth column, and each has one answer per document: a new
-/// answer replaces the old one and moves to the end.
+/// answer. With several, the name is a fourth column and the time a fifth (version 2; a file of
+/// version 1 has no times and gets none), and each has one answer per document: a new answer
+/// replaces the old one and moves to the end.
 class answer_journal {
  public:
   /// Throws `error` for a file that is not such a journal or has another identity, `output_error`
@@ -76,8 +92,6 @@ class answer_journal {
   answer_journal(std::string path, std::string_view identity, datasets::dataset const& pool,
                  labellers who = labellers::one);
   ~answer_journal();
-  answer_journal(answer_journal const&) = delete;
-  answer_journal& operator=(answer_journal const&) = delete;
 
   /// The current answers, oldest first.
   std::span<answer const> answers() const noexcept { return answers_; }
@@ -88,17 +102,14 @@ class answer_journal {
   void undo(std::string_view labeller = {});
 
  private:
-  void read(std::string_view text, std::string_view identity);
-  void append(std::string_view text);
   std::string row(std::size_t document, std::string_view said, std::string_view labeller) const;
-  std::string header() const;
 
-  std::string path_;
+  std::unique_ptr<append_file> file_;
   datasets::dataset const& pool_;
   labellers who_;
+  bool timed_ = false;               // rows have times
   std::vector<std::size_t> places_;  // of the documents, by line of the input
   std::vector<answer> answers_;
-  int descriptor_ = -1;
 };
 
 }  // namespace rulerank::al

@@ -112,6 +112,10 @@ std::string labeller_of(json const& body) {
         fmt::format("found an invalid name of a labeller, expected 1 to {} bytes without control "
                     "characters, marks of direction and quotes, with a letter or digit first",
                     longest));
+  if (name == program_labeller)
+    throw refusal(400, fmt::format("found the name {}, which is the program's, expected another "
+                                   "name",
+                                   name));
   return name;
 }
 
@@ -175,6 +179,11 @@ label_service::label_service(options how, label_team& team, question_views& view
 bool label_service::finished() const {
   std::lock_guard const lock(mutex_);
   return finished_;
+}
+
+void label_service::exclusively(std::function<void()> const& work) const {
+  std::lock_guard const lock(mutex_);
+  work();
 }
 
 http_response label_service::refuse(int status, std::string_view why) const {

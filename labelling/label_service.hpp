@@ -60,6 +60,9 @@ class label_service {
 
   /// Throws only `interrupted` and `std::bad_alloc`.
   http_response handle(http_request const& request);
+  /// Calls `work` while no request changes or reads the team and its views. Other threads may call
+  /// it.
+  void exclusively(std::function<void()> const& work) const;
   /// Whether a labeller has ended the labelling.
   bool finished() const;
 

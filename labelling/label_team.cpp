@@ -11,7 +11,7 @@ namespace rulerank::inline v0::labelling {
 
 namespace {
 
-/// The majority's answer, of ties the earliest.
+/// The majority's answer, of ties the earliest. `answers`: one or more.
 std::optional<std::int32_t> settled(std::vector<said> const& answers) {
   auto const votes = [&](said const& s) {
     return std::ranges::count(answers, s.label, &said::label);
@@ -43,6 +43,12 @@ std::vector<said> const& label_team::answers_about(std::size_t document) const {
   return found != about_.end() ? found->second : none;
 }
 
+std::vector<said> label_team::answers_of_people(std::size_t document) const {
+  std::vector<said> answers = answers_about(document);
+  std::erase_if(answers, [](said const& s) { return s.labeller == program_labeller; });
+  return answers;
+}
+
 void label_team::update(std::size_t document) {
   std::vector<said>& answers = about_[document];
   answers.clear();
@@ -52,7 +58,7 @@ void label_team::update(std::size_t document) {
 
 /// Updates the sampling's label of a document from the current answers.
 void label_team::settle(std::size_t document) {
-  auto const& answers = answers_about(document);
+  auto const answers = answers_of_people(document);
   auto const given = work_.answers();
   auto const now = std::ranges::find(given, document, &al::answer::document);
   bool const enough = answers.size() >= needed_;
@@ -67,7 +73,7 @@ std::optional<al::question> label_team::next(std::string const& labeller) {
   looks_at_.erase(labeller);
   std::optional<al::question> second;
   for (al::question const& q : work_.wanted()) {
-    auto const& answers = answers_about(q.document);
+    auto const answers = answers_of_people(q.document);
     if (std::ranges::find(answers, labeller, &said::labeller) != answers.end()) continue;
     auto const looking = static_cast<std::size_t>(std::ranges::count_if(
         looks_at_, [&](auto const& look) { return look.second == q.document; }));
@@ -113,6 +119,20 @@ std::optional<std::size_t> label_team::undo(std::string const& labeller) {
   return document;
 }
 
+std::vector<std::size_t> label_team::without_opinion() const {
+  std::vector<std::size_t> documents;
+  for (al::answer const& a : journal_.answers())
+    if (a.labeller != program_labeller && !answer_of(program_labeller, a.document) &&
+        std::ranges::find(documents, a.document) == documents.end())
+      documents.push_back(a.document);
+  return documents;
+}
+
+void label_team::add_opinion(std::size_t document, std::optional<std::int32_t> label) {
+  journal_.add(document, label, std::string(program_labeller));
+  update(document);
+}
+
 std::vector<dispute> label_team::disputes() const {
   std::vector<dispute> found;
   std::unordered_set<std::size_t> seen;
@@ -120,8 +140,9 @@ std::vector<dispute> label_team::disputes() const {
   for (auto a = all.rbegin(); a != all.rend(); ++a) {
     if (!seen.insert(a->document).second) continue;
     auto const& answers = answers_about(a->document);
-    if (std::ranges::any_of(answers, [&](said const& s) { return s.label != answers[0].label; }))
-      found.push_back({a->document, answers, settled(answers)});
+    if (std::ranges::any_of(answers, [&](said const& s) { return s.label != answers[0].label; }) &&
+        !answers_of_people(a->document).empty())
+      found.push_back({a->document, answers, settled(answers_of_people(a->document))});
   }
   return found;
 }

@@ -20,6 +20,10 @@ struct said {
   std::optional<std::int32_t> label;  ///< empty: exclude the document
 };
 
+/// The labeller's name of a program that gives a second opinion. Its answers never count; they only
+/// show where a program and people differ.
+inline constexpr std::string_view program_labeller = "program";
+
 /// A document with differing answers.
 struct dispute {
   std::size_t document = 0;
@@ -56,6 +60,11 @@ class label_team {
   /// Withdraws the labeller's last answer; returns its document, or nothing.
   std::optional<std::size_t> undo(std::string const& labeller);
 
+  /// The documents that a person has answered and the program has not, oldest answer first.
+  std::vector<std::size_t> without_opinion() const;
+  /// Adds the program's answer about a document.
+  void add_opinion(std::size_t document, std::optional<std::int32_t> label);
+
   /// The documents with differing answers, most recently answered first.
   std::vector<dispute> disputes() const;
   std::size_t answers_of(std::string_view labeller) const;
@@ -68,6 +77,8 @@ class label_team {
 
  private:
   std::vector<said> const& answers_about(std::size_t document) const;
+  /// The answers that count.
+  std::vector<said> answers_of_people(std::size_t document) const;
   /// Rereads the answers about a document from the journal.
   void update(std::size_t document);
   void settle(std::size_t document);

@@ -135,5 +135,38 @@ TEST_F(teams, refuses_a_document_that_the_pool_labels) {
   EXPECT_THROW(some.answer("An", 0, 1), usage_error);
 }
 
+/// The program answers after people; its answers are shown and never count.
+TEST_F(teams, get_a_second_opinion_of_a_program) {
+  workplace here(*this, 1);
+  std::size_t const first = here.team.next("An")->document;
+  EXPECT_TRUE(here.team.without_opinion().empty());
+  here.team.answer("An", first, 2);
+  EXPECT_EQ(here.team.without_opinion(), std::vector{first});
+  here.team.add_opinion(first, 0);
+  EXPECT_TRUE(here.team.without_opinion().empty());
+  EXPECT_EQ(here.work.label_of(first), 2);
+  ASSERT_EQ(here.team.disputes().size(), 1U);
+  EXPECT_EQ(here.team.disputes()[0].label, 2);
+  EXPECT_EQ(here.team.disputes()[0].answers.size(), 2U);
+  // A changed answer is later than the program's, and counts all the same.
+  here.team.answer("An", first, 1);
+  EXPECT_EQ(here.work.label_of(first), 1);
+  here.team.undo("An");
+  EXPECT_EQ(here.work.label_of(first), datasets::unlabelled);
+  EXPECT_TRUE(here.team.disputes().empty());
+}
+
+TEST_F(teams, of_two_wait_for_people_whatever_the_program_says) {
+  workplace here(*this, 2);
+  std::size_t const document = here.team.next("An")->document;
+  here.team.answer("An", document, 0);
+  here.team.add_opinion(document, 1);
+  EXPECT_EQ(here.work.label_of(document), datasets::unlabelled);
+  EXPECT_NE(here.team.next("An")->document, document);
+  EXPECT_EQ(here.team.next("Bo")->document, document);
+  here.team.answer("Bo", document, 0);
+  EXPECT_EQ(here.work.label_of(document), 0);
+}
+
 }  // namespace
 }  // namespace rulerank::labelling::label_team_test

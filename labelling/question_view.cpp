@@ -169,6 +169,14 @@ std::vector<feature_view> question_views::all_features(std::size_t document) con
   return features(document, columns);
 }
 
+std::vector<std::pair<std::string, double>> question_views::listed_features(
+    std::size_t document) const {
+  std::vector<std::pair<std::string, double>> listed;
+  for (datasets::feature_value const& entry : what_.pool.document(document))
+    listed.emplace_back(datasets::name_of(entry.feature, what_.names), entry.value);
+  return listed;
+}
+
 namespace {
 
 std::string why_asked(al::question const& asked, al::labelling const& work) {

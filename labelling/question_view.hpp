@@ -13,6 +13,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 // A labeller's view of a document, at a terminal and in a browser.
@@ -75,6 +76,8 @@ class question_views {
   std::vector<feature_view> features(std::size_t document,
                                      std::span<std::size_t const> columns) const;
   std::vector<feature_view> all_features(std::size_t document) const;
+  /// Names and values of the features that the document's line lists; NaN: missing.
+  std::vector<std::pair<std::string, double>> listed_features(std::size_t document) const;
   /// Titles and cells of the text columns in a table to be filled in.
   static std::vector<std::string> text_titles() { return {"query", "title", "text"}; }
   std::vector<std::string> text_cells(std::size_t document) const;

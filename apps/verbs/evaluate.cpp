@@ -8,15 +8,19 @@
 #include "apps/verbs/verbs.hpp"
 #include "core/named_values.hpp"
 #include "core/output_file.hpp"
+#include "datasets/fields.hpp"
 #include "datasets/label_order.hpp"
 #include "datasets/scores.hpp"
+#include "datasets/text_source.hpp"
 #include "datasets/trec.hpp"
+#include "eval/prediction_powered.hpp"
 #include "eval/report.hpp"
 #include "knn/fusion.hpp"
 
 #include <algorithm>
 #include <filesystem>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <optional>
 #include <set>
@@ -39,6 +43,7 @@ struct evaluate_options {
   bool ascending = false;
   std::string qrels;
   std::vector<std::string> runs;
+  std::string machine_qrels, human_sample;
   reading_arguments reading;
   profile_arguments profile;
   std::string metrics = "MAP,NDCG@1,NDCG@10";
@@ -90,6 +95,24 @@ std::set<std::uint32_t> parse_features(std::string const& text,
   return features;
 }
 
+void check_machine_labels(evaluate_options const& o) {
+  if (o.machine_qrels.empty()) {
+    if (!o.human_sample.empty()) throw usage_error("--human-sample needs --machine-qrels");
+    return;
+  }
+  if (o.qrels.empty()) throw usage_error("--machine-qrels needs --qrels, the human judgments");
+  if (o.human_sample.empty())
+    throw usage_error(
+        "--machine-qrels needs --human-sample: the queries of --qrels must be a random sample of "
+        "those of --machine-qrels; expected random if each was as likely as the others, or a file "
+        "with the inclusion probability of each. Documents that reduce or label chose are no "
+        "random sample: have all documents of some random queries judged");
+  for (auto const& [name, given] :
+       {std::pair("--compare", o.compare.has_value()), std::pair("--per-query", o.per_query),
+        std::pair("--per-fold", o.per_fold)})
+    if (given) throw usage_error(fmt::format("{} cannot be combined with --machine-qrels", name));
+}
+
 void check_inputs(session const& owner, evaluate_options const& o) {
   bool const judged = !o.qrels.empty();
   int const sources = (o.tests.empty() ? 0 : 1) + (o.folds.empty() ? 0 : 1) + (judged ? 1 : 0);
@@ -105,8 +128,11 @@ void check_inputs(session const& owner, evaluate_options const& o) {
     if (o.scores.empty() && o.features.empty())
       throw usage_error("--test and --folds need --scores or --feature");
   }
+  check_machine_labels(o);
   // Inputs that may be streams; folders cannot, but an empty name is invalid for them too.
-  std::vector<session::named_input> inputs{{"--qrels", o.qrels}};
+  std::vector<session::named_input> inputs{{"--qrels", o.qrels},
+                                           {"--machine-qrels", o.machine_qrels}};
+  if (o.human_sample != "random") inputs.push_back({"--human-sample", o.human_sample});
   for (std::string const& path : o.tests) inputs.push_back({"--test", path});
   for (std::string const& argument : o.scores)
     for (std::string& path : files_of("--scores", argument, o.folds.empty() ? o.tests.size() : 1))
@@ -386,6 +412,129 @@ void evaluate_runs(session& owner, evaluate_options const& o,
   make_names_distinct(report.systems, o.runs);
 }
 
+/// The inclusion probabilities of a file with lines of a query and its probability.
+std::map<std::string, double> read_inclusion(context const& ctx, std::string const& path) {
+  auto const source = datasets::open_text(ctx, path);
+  std::map<std::string, double> probabilities;
+  datasets::for_each_line(source->bytes(), [&](std::string_view line, std::uint64_t number) {
+    std::size_t const end = line.find_first_of(" \t");
+    if (line.find_first_not_of(" \t\r") == line.npos) return;
+    std::string const qid(line.substr(0, end));
+    std::string word(end == line.npos ? "" : line.substr(end + 1));
+    while (!word.empty() && (word.back() == '\r' || word.back() == ' ')) word.pop_back();
+    auto const p = read_number<double>(word, {});
+    if (!p || !(*p > 0 && *p <= 1))
+      throw error({datasets::display_name(path), number, end == line.npos ? 1 : end + 2},
+                  fmt::format("found '{}', expected a query and its inclusion probability, more "
+                              "than 0 and at most 1",
+                              word));
+    probabilities[qid] = *p;
+  });
+  return probabilities;
+}
+
+/// A system's values by people's and by the machine's judgments.
+struct sampled_system {
+  std::string name;
+  eval::query_values by_people, by_machine;
+};
+
+/// The system `of` minus `from`, query by query.
+sampled_system difference(sampled_system of, sampled_system const& from) {
+  of.name += " - " + from.name;
+  for (auto const& [mine, theirs] :
+       {std::pair(&of.by_people, &from.by_people), std::pair(&of.by_machine, &from.by_machine)}) {
+    if (mine->qids != theirs->qids)
+      throw usage_error(fmt::format(
+          "{}: found runs that answer different queries, expected the same; --complete counts a "
+          "query without an answer as 0",
+          of.name));
+    for (std::size_t i = 0; i < mine->values.size(); ++i) mine->values[i] -= theirs->values[i];
+  }
+  return of;
+}
+
+/// The values of a measure, from both kinds of judgments.
+eval::two_phase_values two_phases(sampled_system const& system, std::size_t measure,
+                                  std::map<std::string, double> const& inclusion,
+                                  evaluate_options const& o) {
+  eval::query_values const &human = system.by_people, &machine = system.by_machine;
+  eval::two_phase_values values{machine.column(measure), {}, human.column(measure), {}};
+  for (std::string const& qid : human.qids) {
+    auto const at = std::ranges::find(machine.qids, qid);
+    if (at == machine.qids.end())
+      throw error(
+          {o.qrels, 0, 0},
+          fmt::format("found query {}, which is not in {}; expected a sample of its queries", qid,
+                      o.machine_qrels));
+    values.sampled.push_back(static_cast<std::size_t>(at - machine.qids.begin()));
+    if (inclusion.empty()) continue;
+    auto const p = inclusion.find(qid);
+    if (p == inclusion.end())
+      throw error({o.human_sample, 0, 0},
+                  fmt::format("found no query {}, expected the inclusion probability of each query "
+                              "of {}",
+                              qid, o.qrels));
+    values.probabilities.push_back(p->second);
+  }
+  return values;
+}
+
+/// Reports intervals of the means over all queries of the machine's judgments.
+std::string evaluate_sample(session& owner, evaluate_options const& o,
+                            std::vector<eval::measure> const& measures, eval::profile const& p,
+                            eval::table_format format) {
+  auto const timer = owner.stage("evaluate");
+  for (eval::measure const& m : measures)
+    if (m.kind->averaged == eval::measure_kind::mean::geometric)
+      throw usage_error(
+          fmt::format("{} is a geometric mean, expected measures whose mean over "
+                      "queries is arithmetic",
+                      m.name()));
+  auto const warn = [&](std::string const& what) { owner.warn(what); };
+  auto const human = datasets::read_qrels(owner.ctx(), owner.input(o.qrels), warn);
+  auto const machine = datasets::read_qrels(owner.ctx(), owner.input(o.machine_qrels), warn);
+  expect_linear_gain(human, p);
+  expect_linear_gain(machine, p);
+  std::map<std::string, double> inclusion;
+  if (o.human_sample != "random")
+    inclusion = read_inclusion(owner.ctx(), owner.input(o.human_sample));
+  using style = eval::column::style;
+  eval::table t;
+  t.columns = {{"system"}, {"measure"}};
+  for (char const* const name :
+       {"mean", "low", "high", "human mean", "human low", "human high", "lambda", "correlation"})
+    t.columns.push_back({name, style::fixed, o.digits});
+  std::vector<sampled_system> systems;
+  for (std::string const& argument : o.runs) {
+    auto const [name, path] = named(argument);
+    datasets::run const run = datasets::read_run(owner.ctx(), owner.input(path));
+    systems.push_back({name, eval::evaluate(owner.ctx(), human, run, measures, p),
+                       eval::evaluate(owner.ctx(), machine, run, measures, p)});
+  }
+  std::size_t const sampled = systems[0].by_people.size(), all = systems[0].by_machine.size();
+  for (std::size_t s = 1; s < o.runs.size(); ++s)
+    systems.push_back(difference(systems[s], systems[0]));
+  for (sampled_system const& system : systems)
+    for (std::size_t m = 0; m < measures.size(); ++m) {
+      auto const found = eval::estimate_mean(two_phases(system, m, inclusion, o));
+      t.rows.push_back({system.name, measures[m].name(), found.powered.mean, found.powered.low,
+                        found.powered.high, found.human.mean, found.human.low, found.human.high,
+                        found.lambda, found.correlation});
+    }
+  constexpr std::size_t enough_queries = 20;
+  if (sampled < enough_queries)
+    owner.warn(
+        fmt::format("with {} judged by people the intervals may be too narrow, expected {} "
+                    "or more",
+                    counted(sampled, "query", "queries"), enough_queries));
+  t.title = fmt::format(
+      "{} of {} judged by people; 95 % intervals of both kinds of judgments, and "
+      "of people's alone",
+      sampled, counted(all, "query", "queries"));
+  return eval::render(t, format);
+}
+
 std::string list_of_measures(eval::table_format format) {
   eval::table t;
   t.columns = {{"measure"}, {"what"}, {"source"}};
@@ -424,6 +573,10 @@ void run_evaluate(session& owner, evaluate_options const& o) {
   std::vector<eval::measure> const measures = eval::parse_measures(o.metrics);
   owner.note("profile", eval::describe(report.rules));
 
+  if (!o.machine_qrels.empty()) {
+    out.write(evaluate_sample(owner, o, measures, report.rules, format));
+    return out.commit();
+  }
   if (o.qrels.empty())
     evaluate_scores(owner, o, measures, report);
   else
@@ -453,6 +606,13 @@ void add_inputs(CLI::App& verb, evaluate_options& o) {
   verb.add_flag("--ascending", o.ascending, "Rank the lowest value of --feature first");
   path_option(verb, "--qrels Q", o.qrels, "TREC judgments, for --run");
   path_option(verb, "--run R", o.runs, "TREC runs of systems: [NAME=]FILE");
+  path_option(verb, "--machine-qrels FILE", o.machine_qrels,
+              "TREC judgments of a program for many queries, of which --qrels has a random sample");
+  offer_words(verb,
+              value_option(verb, "--human-sample random|FILE", o.human_sample,
+                           "How the queries of --qrels were sampled: all equally likely (random), "
+                           "or lines of a query and its inclusion probability"),
+              {"random"});
 }
 
 void add_measures(CLI::App& verb, evaluate_options& o) {

@@ -1,5 +1,6 @@
 #include "al/answers.hpp"
 #include "al/labelling.hpp"
+#include "apps/shared/arguments/label_arguments.hpp"
 #include "apps/shared/arguments/view_arguments.hpp"
 #include "apps/shared/labelling/labelled_sampling.hpp"
 #include "apps/shared/labelling/reduction.hpp"
@@ -11,12 +12,20 @@
 #include "core/output_file.hpp"
 #include "datasets/text/encoding.hpp"
 #include "datasets/text_source.hpp"
+#include "eval/agreement.hpp"
 #include "labelling/label_service.hpp"
 #include "labelling/label_team.hpp"
+#include "labelling/program_judge.hpp"
 #include "server/http_server.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <exception>
 #include <memory>
+#include <optional>
+#include <set>
+#include <stop_token>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -29,6 +38,8 @@ struct label_verb_arguments : reduction_arguments {
   std::string listen = "127.0.0.1:8420";
   std::vector<std::string> hosts;
   std::size_t answers = 1;
+  std::string oracle;
+  judge_arguments judge;
   page_arguments page;
 };
 
@@ -41,19 +52,128 @@ std::vector<std::string> take_label_names(label_verb_arguments& arguments) {
   return names;
 }
 
+constexpr std::string_view command_prefix = "command:";
+
+/// The command of --oracle, or empty.
+std::string command_of(label_verb_arguments const& arguments) {
+  if (arguments.oracle.empty()) return {};
+  if (!arguments.oracle.starts_with(command_prefix) ||
+      arguments.oracle.size() == command_prefix.size())
+    throw usage_error(fmt::format("--oracle: found '{}', expected command:CMD", arguments.oracle));
+  return arguments.oracle.substr(command_prefix.size());
+}
+
 /// Default paths for the answers and the result, next to the pool.
 void name_files(session& owner, label_verb_arguments& arguments) {
   if (arguments.train == "-" && (arguments.out.empty() || arguments.resume.empty()))
     throw usage_error("--pool - needs --out and --resume, because standard input has no name");
   if (arguments.out.empty()) arguments.out = arguments.train + ".labelled";
   if (arguments.resume.empty()) arguments.resume = arguments.train + ".answers";
+  if (!arguments.oracle.empty() && arguments.judge.record.empty())
+    arguments.judge.record =
+        arguments.train == "-" ? arguments.out + ".judged" : arguments.train + ".judged";
   auto inputs = arguments.inputs("--pool");
   for (session::named_input const& shown : arguments.view.files()) inputs.push_back(shown);
   inputs.push_back({"--guidelines", arguments.page.guidelines});
   arguments.reading.check_inputs(owner, inputs);
   auto outputs = arguments.outputs();
   outputs.push_back({"--resume", arguments.resume});
+  outputs.push_back({"--judged", arguments.judge.record});
   owner.outputs(outputs);
+}
+
+/// Asks a program about documents that people have answered, in a thread of its own.
+class second_reader {
+ public:
+  /// Keeps references to all arguments but `options`.
+  second_reader(session& owner, labelling::judge_options const& options,
+                labelling::label_team& team, labelling::question_views& views,
+                labelling::label_service const& service)
+      : owner_(owner),
+        ctx_(owner.ctx()),
+        max_label_(options.max_label),
+        judge_(options),
+        team_(team),
+        views_(views),
+        service_(service),
+        thread_([this](std::stop_token const& end) { run(end); }) {}
+
+  /// Reads what people have answered so far, and ends. Throws what the thread threw.
+  void finish() {
+    thread_.request_stop();
+    thread_.join();
+    if (failure_) std::rethrow_exception(failure_);
+  }
+
+ private:
+  void run(std::stop_token const& end) {
+    constexpr std::chrono::milliseconds between_reads{200};
+    try {
+      for (bool last = false; !last; std::this_thread::sleep_for(between_reads)) {
+        last = end.stop_requested();
+        while (read()) ctx_.check_stop();
+      }
+    } catch (...) {
+      failure_ = std::current_exception();
+    }
+  }
+
+  /// Asks about at most this many documents at once; false if there is none.
+  bool read() {
+    constexpr std::size_t most_documents = 10;
+    std::vector<std::size_t> documents;
+    std::vector<nlohmann::ordered_json> requests;
+    service_.exclusively([&] {
+      for (std::size_t const d : team_.without_opinion())
+        if (documents.size() < most_documents && !without_answer_.contains(d)) {
+          documents.push_back(d);
+          requests.push_back(labelling::judge_request(views_, d, max_label_));
+        }
+    });
+    if (documents.empty()) return false;
+    auto const verdicts = judge_.judge(ctx_, requests);
+    service_.exclusively([&] {
+      for (std::size_t i = 0; i < documents.size(); ++i)
+        if (verdicts[i])
+          team_.add_opinion(documents[i], verdicts[i]->label);
+        else
+          without_answer_.insert(documents[i]);
+    });
+    if (!without_answer_.empty() && !warned_) {
+      warned_ = true;
+      owner_.warn(fmt::format("the program gave no label to a document: {}", judge_.problem()));
+    }
+    return true;
+  }
+
+  session& owner_;
+  context const& ctx_;
+  std::int32_t max_label_;
+  labelling::program_judge judge_;
+  labelling::label_team& team_;
+  labelling::question_views& views_;
+  labelling::label_service const& service_;
+  std::set<std::size_t> without_answer_;
+  bool warned_ = false;
+  std::exception_ptr failure_;
+  std::jthread thread_;  // last: uses the others
+};
+
+/// How people's labels and the program's agree; null without both.
+nlohmann::ordered_json agreement_with_program(labelling::label_team const& team) {
+  eval::ratings given{{"people", "program"}, {}, {"all"}, {}};
+  for (al::answer const& a : team.work().answers()) {
+    auto const opinion = team.answer_of(labelling::program_labeller, a.document);
+    if (!a.label || !opinion || !opinion->label) continue;
+    given.all.push_back({given.query_of.size(), 0, *a.label});
+    given.all.push_back({given.query_of.size(), 1, *opinion->label});
+    given.query_of.push_back(0);
+  }
+  auto const pairs = eval::pairs_of(given);
+  if (pairs.empty()) return nullptr;
+  return {{"documents", pairs[0].units},
+          {"equal", pairs[0].share},
+          {"kappa", pairs[0].kappa ? nlohmann::ordered_json(*pairs[0].kappa) : nullptr}};
 }
 
 /// Reads text for the page and makes it displayable.
@@ -97,9 +217,14 @@ void serve(session& owner, label_verb_arguments const& arguments, labelling::lab
         "other machines can reach this address, and others can read what goes over the network");
   write_to_standard_error(
       fmt::format("rulerank: label at http://{}/#{}\n", how.hosts.front(), how.token));
+  std::optional<second_reader> reader;
+  if (std::string const command = command_of(arguments); !command.empty())
+    reader.emplace(owner, arguments.judge.options(command, arguments.view.max_label), team, views,
+                   service);
   http.run(
       owner.ctx(), [&](server::http_request const& r) { return service.handle(r); },
       [&] { return service.finished(); });
+  if (reader) reader->finish();
 }
 
 void label(session& owner, label_verb_arguments& arguments) {
@@ -107,6 +232,7 @@ void label(session& owner, label_verb_arguments& arguments) {
   arguments.view.check();
   std::vector<std::string> label_names = take_label_names(arguments);
   server::listen_address_from(arguments.listen);
+  arguments.judge.expect(!command_of(arguments).empty());
   name_files(owner, arguments);
   reduction_outputs out(owner, arguments);
   reduction_pool const pool = read_pool(owner, arguments);
@@ -136,6 +262,15 @@ void label(session& owner, label_verb_arguments& arguments) {
                           {"left_out", skipped},
                           {"labellers", team.labellers()},
                           {"disputes", team.disputes().size()}};
+  if (auto const agreement = agreement_with_program(team); !agreement.is_null()) {
+    summary["labelling"]["program"] = agreement;
+    owner.say(fmt::format("the program gives {:.1f} % of {} the label of people{}",
+                          100 * agreement["equal"].get<double>(),
+                          counted(agreement["documents"].get<std::size_t>(), "document"),
+                          agreement["kappa"].is_null()
+                              ? ""
+                              : fmt::format(" (kappa {:.2f})", agreement["kappa"].get<double>())));
+  }
   owner.note("sample", summary);
   auto const timer = owner.stage("write");
   std::vector<std::int32_t> labels;
@@ -178,6 +313,14 @@ void add_label(CLI::App& program, session& owner) {
     number_option(verb, "--answers", a.answers,
                   "Number of labellers that answer each document, 1 to 100", {1, 100});
   }
+  {
+    help_group const group(verb, judge_group);
+    value_option(
+        verb, "--oracle command:CMD", a.oracle,
+        "Program that labels each document after a person has; its labels do not count, but "
+        "show where both differ");
+  }
+  a.judge.add_to(verb)->default_str("POOL.judged");
   a.view.add_to(verb);
   a.page.add_to(verb);
   a.add_sampling_to(verb);

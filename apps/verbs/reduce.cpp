@@ -24,7 +24,13 @@ struct reduce_arguments : reduction_arguments {
 };
 
 /// Registers the inputs and outputs before any is read or written.
-void name_files(session& owner, reduce_arguments const& arguments) {
+void name_files(session& owner, reduce_arguments& arguments) {
+  std::string& record = arguments.labels.judge.record;
+  if (!arguments.labels.command().empty() && record.empty()) {
+    if (arguments.out == "-")
+      throw usage_error("--oracle command:CMD with --out - needs --judged FILE");
+    record = arguments.out + ".judged";
+  }
   std::vector<session::named_input> inputs = arguments.inputs("--train");
   inputs.push_back({"--oracle", arguments.labels.labels_file()});
   for (session::named_input const& shown : arguments.labels.view.files()) inputs.push_back(shown);
@@ -33,6 +39,7 @@ void name_files(session& owner, reduce_arguments const& arguments) {
   auto outputs = arguments.outputs();
   outputs.push_back({"--pending", arguments.labels.pending});
   outputs.push_back({"--resume", arguments.labels.resume});
+  outputs.push_back({"--judged", record});
   owner.outputs(outputs);
 }
 
@@ -151,7 +158,7 @@ bool is_read_in_parts(reduce_arguments const& arguments) {
          !arguments.reading.unlabelled;
 }
 
-void reduce(session& owner, reduce_arguments const& arguments) {
+void reduce(session& owner, reduce_arguments& arguments) {
   arguments.sampler.check();
   arguments.labels.check(arguments.train);
   arguments.rounds.check();
@@ -212,7 +219,7 @@ void add_reduce(CLI::App& program, session& owner) {
   a.add_reading_to(verb);
   runs_over_ranks(verb);
   usual_options(verb, {"--train", "--out", "--max-documents", "--unlabelled", "--oracle",
-                       "--pending", "--resume", "--ids"});
+                       "--pending", "--resume", "--judged", "--ids"});
 }
 
 }  // namespace rulerank::apps

@@ -7,6 +7,7 @@
 // options; its length follows from the list of options.
 namespace rulerank::inline v0::apps {
 
+void add_agreement(CLI::App& program, session& owner);
 void add_completion(CLI::App& program, session& owner);
 void add_devices(CLI::App& program, session& owner);
 void add_discretize(CLI::App& program, session& owner);

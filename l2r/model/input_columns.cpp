@@ -49,12 +49,4 @@ input_columns columns_of(model const& of) {
           std::max({std::size_t{last} + 1 - first, names_of(of).size(), std::size_t{of.columns}})};
 }
 
-bool depends_on_list(model const& of) {
-  if (of.members.size() > 1) return true;
-  model_member const& only = of.members.front();
-  bool const sums_items =
-      std::holds_alternative<rules_member>(only) || std::holds_alternative<scorecard_member>(only);
-  return !sums_items || member_cuts(only)->options.norm != datasets::normalization::none;
-}
-
 }  // namespace rulerank::l2r

@@ -21,7 +21,4 @@ struct input_columns {
 };
 input_columns columns_of(model const& of);
 
-/// Whether the score of a document depends on the other documents of its list.
-bool depends_on_list(model const& of);
-
 }  // namespace rulerank::l2r

@@ -2,6 +2,7 @@
 
 #include "core/error.hpp"
 #include "datasets/text_source.hpp"
+#include "l2r/export/export.hpp"
 #include "server/ranking/problem.hpp"
 
 #include <utility>
@@ -39,7 +40,7 @@ model_pointer model_store::read(std::string const& name, slot& at) {
   auto made = std::make_shared<served_model>(
       served_model{name, at.versions + 1, std::move(sum), std::move(scorer), {}, false, {}});
   made->columns = l2r::columns_of(made->scorer.fitted());
-  made->depends_on_list = l2r::depends_on_list(made->scorer.fitted());
+  made->depends_on_list = !l2r::is_portable(made->scorer.fitted());
   for (auto const& [number, feature] : made->names()) made->numbers.emplace(feature, number);
   ++at.versions;
   at.model = made;

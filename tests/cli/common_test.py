@@ -128,11 +128,12 @@ class Usage(harness.CommandLine):
         a = self.file("a.txt", b"1 qid:1 1:1\n0 qid:1 1:2\n")
         train, test = ["--train", a], ["--test", a]
         lines = {
+            "agreement": ({"--labels": a}, ["--pool", "--out"]),
             "reduce": ({"--train": a, "--out": "o"},
-                       ["--ids", "--discretizer-out", "--discretizer", "--pending", "--resume", "--names", "--show",
+                       ["--ids", "--discretizer-out", "--discretizer", "--pending", "--resume", "--judged", "--names", "--show",
                         "--topics"]),
             "label": ({"--pool": a, "--out": "o"},
-                      ["--ids", "--discretizer-out", "--discretizer", "--resume", "--names", "--show", "--topics"]),
+                      ["--ids", "--discretizer-out", "--discretizer", "--resume", "--judged", "--names", "--show", "--topics"]),
             "fit": ({"--train": a, "--model": "o"}, ["--discretizer", "--settings"]),
             "rank": ({"--train": a, "--test": a, "--out": "o"}, ["--run", "--discretizer", "--settings"]),
             "explain": ({"--train": a, "--test": a, "--qid": "1", "--out": "o"},
@@ -141,7 +142,7 @@ class Usage(harness.CommandLine):
             "export": ({"--model": a, "--to": "c", "--out": "o"}, ["--names", "--feature-set", "--check"]),
             "discretize": ({"--train": a, "--out-dir": "o"}, ["--apply", "--discretizer-out"]),
             "evaluate": ({"--test": a, "--scores": "s", "--out": "o"},
-                         ["--qrels", "--run", "--folds"]),
+                         ["--qrels", "--run", "--folds", "--machine-qrels"]),
             "experiment": ({"--folds": ".", "--out-dir": "o"}, ["--settings", "--scores"]),
             "pipeline": ({"--collection": a, "--topics": a, "--qrels": a, "--out-dir": "o"},
                          ["--vectors", "--topic-vectors"]),

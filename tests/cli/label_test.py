@@ -4,12 +4,14 @@ browser."""
 import http.client
 import itertools
 import json
+import pathlib
 import random
 import re
 import resource
 import signal
 import socket
 import subprocess
+import sys
 import threading
 import time
 
@@ -103,6 +105,36 @@ class Label(LabelServer):
         self.expect(0, *self.WHAT, "--out", "again")
         self.assertEqual(self.read("again"), self.read("want"))
 
+    def test_a_program_gives_a_second_opinion(self):
+        judges = pathlib.Path(__file__).resolve().parents[2] / "docs/guides/judges"
+        # The program is right about even documents and always says 0 about the others.
+        self.file("qrels", "".join(f"{d // 10} 0 D{d} {label if d % 2 == 0 else 0}\n" for d, label in enumerate(self.labels)).encode())
+        oracle = f"command:{sys.executable} {judges / 'noisy.py'} qrels --accuracy 1"
+        self.serve("--oracle", oracle)
+        state, answered = self.post("/next"), []
+        while state["state"] == "question":
+            answered.append(state["question"]["document"])
+            state = self.answer(state)
+        status, _ = self.request("/next", b'{"labeller":"program"}')
+        self.assertEqual(status, 400)
+        self.assertEqual(self.post("/finish")["state"], "ended")
+        errors = self.process.stderr.read().decode()
+        self.expect_result()  # the program's labels do not count
+        equal = sum(d % 2 == 0 or self.labels[d] == 0 for d in answered)
+        self.assertIn(f"the program gives {100 * equal / len(answered):.1f} % of {len(answered)} documents the label of people (kappa", errors)
+        rows = [line.split("\t") for line in self.read("pool.answers").decode().splitlines()[2:]]
+        self.assertEqual(sorted(int(row[0]) for row in rows if row[3] == "program"), sorted(answered))
+        self.assertEqual(self.read("pool.judged").count(b"\n"), len(answered) + 1)
+        # agreement reads the answers
+        told = json.loads(self.expect(0, "agreement", "pool.answers", "--pool", "pool", "--json").stdout)
+        self.assertEqual((told["sources"], told["documents"]), (["An", "program"], len(answered)))
+        self.assertAlmostEqual(told["equal"]["value"], equal / len(answered))
+        # A second run shows where both differ.
+        self.serve("--oracle", oracle, "--rule-size", "4", "--resume", "other")
+        state = self.answer(self.post("/next"))
+        self.expect(2, *self.WHAT, "--oracle", "file:x", message="--oracle: found 'file:x', expected command:CMD")
+        self.expect(2, *self.WHAT, "--judge-calls", "3", message="--judge-calls needs --oracle command:CMD")
+
     def test_names_guidelines_and_goal_are_on_the_page(self):
         self.file("guide.txt", b"\xef\xbb\xbf2: answers the query\n\x1b[1m")
         names = [word for word in self.WHAT if word not in ("--max-label", "2")]
@@ -167,7 +199,7 @@ class Label(LabelServer):
             killer.cancel()
             self.process.kill()
             self.process.communicate()
-            rows = {(int(line), who) for line, _, said, who in
+            rows = {(int(line), who) for line, _, said, who, _ in
                     (row.split("\t") for row in self.read("pool.answers").decode().splitlines()[2:])}
             self.assertLessEqual(confirmed, rows)
         self.assertGreater(len(confirmed), 0)

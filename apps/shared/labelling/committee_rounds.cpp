@@ -43,6 +43,14 @@ class known_answers {
     return found == answers_.end() ? std::nullopt : found->second;
   }
 
+  /// Adds answers of a program, also to the journal.
+  void add(std::span<al::answer const> answers) {
+    for (al::answer const& a : answers) {
+      answers_[a.document] = a.label;
+      keep(a.document, a.label);
+    }
+  }
+
   /// Excluded documents, ascending.
   std::vector<std::size_t> left_out() const {
     std::vector<std::size_t> documents;
@@ -103,6 +111,10 @@ class committee_rounds {
       if (missing.empty()) {
         answer_picks();
         continue;
+      }
+      if (found_.ask_program) {
+        if (ask_program(missing)) continue;
+        break;
       }
       if (!found_.dialogue) break;
       owner_.ctx().check_stop();
@@ -168,6 +180,18 @@ class committee_rounds {
     return true;
   }
 
+  /// Asks the program about documents; false if it left one unanswered.
+  bool ask_program(std::vector<learners::pick>& missing) {
+    std::vector<std::size_t> documents;
+    for (learners::pick const& p : missing) documents.push_back(p.document);
+    auto const answers = found_.ask_program(documents);
+    known_.add(answers);
+    for (al::answer const& a : answers)
+      if (!a.label) stage_->leave_out(a.document);
+    missing = known_.without_label(stage_->select(owner_.ctx()));
+    return answers.size() == documents.size();
+  }
+
   /// The current result. If the person finished early, the answers of the last round are included,
   /// and nothing is missing.
   second_stage_result collect(std::vector<learners::pick>& missing) {
@@ -197,7 +221,7 @@ class committee_rounds {
     label_arguments const& asking = how_.asking;
     std::vector<std::size_t> wanted;
     for (learners::pick const& p : missing) wanted.push_back(p.document);
-    if (asking.pending.empty() && !found_.dialogue)
+    if (asking.pending.empty() && !found_.dialogue && !found_.ask_program)
       refuse_unlabelled(asking, pool_.train, wanted.front(), "picked");
     end_for_labels(owner_, asking, pool_.train, found_.shown, wanted, "second_stage", summary,
                    fmt::format("{} in round {} of {}{}", documents_want_labels(wanted.size()),

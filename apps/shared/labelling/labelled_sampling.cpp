@@ -5,6 +5,7 @@
 #include "core/error.hpp"
 #include "core/json_text.hpp"
 #include "core/output_file.hpp"
+#include "labelling/program_judge.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -70,6 +71,52 @@ void ask_table(session& owner, label_arguments const& asking, datasets::dataset 
   result.rows.assign(table.rows().begin(), table.rows().end());
 }
 
+/// Sets `ask_program`.
+void prepare_program(session& owner, label_arguments const& asking, labelled_sample& result) {
+  labelling::judge_options const options =
+      asking.judge.options(asking.command(), asking.view.max_label);
+  auto const judge = std::make_shared<labelling::program_judge>(options);
+  result.ask_program = [&owner, judge, views = result.shown.views.get(),
+                        options](std::span<std::size_t const> documents) {
+    std::vector<nlohmann::ordered_json> requests;
+    for (std::size_t const d : documents)
+      requests.push_back(labelling::judge_request(*views, d, options.max_label));
+    auto const verdicts = judge->judge(owner.ctx(), requests);
+    std::vector<al::answer> answers;
+    for (std::size_t i = 0; i < documents.size(); ++i)
+      if (verdicts[i]) answers.push_back({documents[i], verdicts[i]->label});
+    if (std::size_t const without = documents.size() - answers.size(); without > 0)
+      owner.warn(fmt::format("the program gave no label to {}: {}; see {}",
+                             counted(without, "document"), judge->problem(), options.record));
+    owner.note("program", nlohmann::ordered_json{{"calls", judge->calls()},
+                                                 {"cost", judge->cost()},
+                                                 {"recalled", judge->recalled()}});
+    return answers;
+  };
+}
+
+std::vector<std::size_t> wanted_documents(al::labelling const& work, std::size_t batch) {
+  std::vector<std::size_t> documents;
+  for (al::question const& q : batch == 0 ? work.wanted() : work.batch(batch))
+    documents.push_back(q.document);
+  return documents;
+}
+
+/// --oracle command:CMD: asks the program until the sampling is complete or a question has no
+/// answer.
+void ask_program(label_arguments const& asking, al::labelling& work,
+                 labelled_sample const& result) {
+  for (bool all = true; all && !work.finished();) {
+    auto const documents = wanted_documents(work, asking.batch);
+    auto const answers = result.ask_program(documents);
+    all = answers.size() == documents.size();
+    for (al::answer const& a : answers) {
+      if (result.journal) result.journal->add(a.document, a.label);
+      work.answer(a.document, a.label);
+    }
+  }
+}
+
 nlohmann::ordered_json summary_of(al::labelling const& work, al::outlook const& ahead) {
   std::size_t unused = 0;
   auto const chosen = work.take().documents;
@@ -91,13 +138,6 @@ nlohmann::ordered_json summary_of(al::labelling const& work, al::outlook const& 
                                                     {"documents_rules", ahead.documents_rules}}}};
 }
 
-std::vector<std::size_t> wanted_documents(al::labelling const& work, std::size_t batch) {
-  std::vector<std::size_t> documents;
-  for (al::question const& q : batch == 0 ? work.wanted() : work.batch(batch))
-    documents.push_back(q.document);
-  return documents;
-}
-
 }  // namespace
 
 labelled_sample sample_with_labels(session& owner, label_arguments const& asking,
@@ -115,17 +155,21 @@ labelled_sample sample_with_labels(session& owner, label_arguments const& asking
   auto const timer = owner.stage("reduce");
   al::labelling work(owner.ctx(), pool.binned, options);
   labelled_sample result;
-  if (by_person || !asking.view.show.empty()) result.shown = make_views(owner, asking.view, pool);
+  bool const by_program = !asking.command().empty();
+  if (by_person || by_program || !asking.view.show.empty())
+    result.shown = make_views(owner, asking.view, pool);
   open_journal(owner, asking, train, work, goes_on, result);
   if (by_person)
     ask_person(owner, asking, work, result);
+  else if (by_program)
+    prepare_program(owner, asking, result), ask_program(asking, work, result);
   else if (!asking.labels_file().empty())
     ask_table(owner, asking, train, work, result);
 
   result.answers = work.answers().size();
   result.ready = work.finished() || result.finished_early;
   std::vector<std::size_t> const wanted = wanted_documents(work, asking.batch);
-  if (!result.ready && asking.pending.empty() && !by_person)
+  if (!result.ready && asking.pending.empty() && !by_person && !by_program)
     refuse_unlabelled(asking, train, wanted.front(), "chosen");
   if (result.ready && !asking.pending.empty())
     write_file(asking.pending, al::labels_to_fill(train, {}, pending_form(asking, result.shown)));

@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -31,7 +32,10 @@ struct labelled_sample {
   std::unique_ptr<al::answer_journal> journal;  ///< of --resume, or null
   pool_views shown;  ///< the labellers' view, if a person is asked or --show is given
   std::unique_ptr<label_dialogue> dialogue;  ///< of --oracle ask, or null
-  bool finished_early = false;               ///< the person ended with the documents chosen so far
+  /// Of --oracle command:CMD: the answers about documents, as far as the program gives them. Empty:
+  /// no program is asked.
+  std::function<std::vector<al::answer>(std::span<std::size_t const>)> ask_program;
+  bool finished_early = false;  ///< the person ended with the documents chosen so far
   nlohmann::ordered_json summary;
 };
 
