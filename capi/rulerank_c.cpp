@@ -3,6 +3,7 @@
 #include "core/version.hpp"
 #include "datasets/arrays.hpp"
 #include "l2r/explain/explanation.hpp"
+#include "l2r/export/export.hpp"
 #include "l2r/model/input_columns.hpp"
 #include "l2r/model/model.hpp"
 #include "l2r/model/row_scores.hpp"
@@ -82,7 +83,7 @@ struct rulerank_model {
   explicit rulerank_model(rulerank::l2r::model model)
       : scorer(rulerank::capi::calling_thread(), std::move(model)),
         names(rulerank::l2r::names_of(scorer.fitted())),
-        portable(!rulerank::l2r::depends_on_list(scorer.fitted())),
+        portable(rulerank::l2r::is_portable(scorer.fitted())),
         terms(rulerank::capi::terms_of(scorer)) {
     auto const [first, count] = rulerank::l2r::columns_of(scorer.fitted());
     first_feature = first;

@@ -7,7 +7,6 @@
 #include "l2r/export/additive.hpp"
 #include "l2r/export/list_form.hpp"
 #include "l2r/export/point_tree.hpp"
-#include "l2r/model/input_columns.hpp"
 #include "l2r/model/scorer.hpp"
 
 #include <algorithm>
@@ -213,7 +212,14 @@ double changed_in_halves(context const& ctx, model const& of, datasets::dataset 
 }  // namespace
 
 bool is_portable(model const& of) {
-  return !depends_on_list(of);
+  if (of.members.size() > 1) return false;
+  auto const reads_own_values = [](auto const& cuts) {
+    return cuts == nullptr || cuts->options.norm == datasets::normalization::none;
+  };
+  if (auto const* const rules = std::get_if<rules_member>(&of.members.front()))
+    return reads_own_values(rules->cuts);
+  auto const* const card = std::get_if<scorecard_member>(&of.members.front());
+  return card != nullptr && reads_own_values(card->cuts);
 }
 
 std::string_view portability_words(bool portable) {
