@@ -5,6 +5,8 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "datasets/tube_kernels.cpp"
 #include <hwy/foreach_target.h>
+// The comment keeps clang-format from sorting this in front of foreach_target.h.
+#include <hwy/contrib/math/math-inl.h>
 #include <hwy/highway.h>
 // After foreach_target.h, which includes it for each instruction set.
 #include <hwy/contrib/math/math-inl.h>
