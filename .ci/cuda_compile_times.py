@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
-"""cuda_compile_times.py BUILD SINCE: no CUDA file compiles for more than 90 s.
+"""cuda_compile_times.py BUILD SINCE: fails if a CUDA file compiles for more than 90 s.
 
-Looks at those that ninja compiled in the folder BUILD after the file SINCE was written. One that
-took longer is compiled once more, alone and without ccache, before it counts: jobs beside it slow
-it down.
+Reads the times of the files that ninja compiled in the folder BUILD after the file SINCE was written. A file that took longer is
+compiled once more, alone and without ccache, because other jobs slow a compilation down; only the second time counts.
 """
 
 import os

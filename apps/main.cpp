@@ -74,7 +74,8 @@ void stop_on_signal(sigset_t signals, session& owner, mpi::communicator const& r
     sigwait(&signals, &received);
     if (gave_up.stop_requested()) ::_exit(interrupted_code);
     owner.request_stop();
-    timespec const patience{0, 800'000'000};
+    timespec const patience{owner.patience().count() / 1000,
+                            owner.patience().count() % 1000 * 1'000'000};
     sigtimedwait(&signals, nullptr, &patience);
     if (is_first && !gave_up.stop_requested()) fail(interrupted_code, "interrupted");
     ::_exit(interrupted_code);
@@ -164,7 +165,8 @@ void add_verbs(CLI::App& program, session& owner, std::string_view word) {
         {"rank", add_rank},
         {"explain", add_explain},
         {"inspect", add_inspect},
-        {"export", add_export}}},
+        {"export", add_export},
+        {"serve", add_serve}}},
       {"Judge",
        {{"evaluate", add_evaluate}, {"experiment", add_experiment}, {"report", add_report}}},
       {"Search text and rank its documents, mine rules",

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Whole commands on the CPU and on one GPU, for the rule of --device auto.
+"""Times whole commands on the CPU and on one GPU; the rule of --device auto is fitted to the results.
 
     python3 bench/auto_rule.py build/bin/rulerank FOLDER [letor] [text] [metric] > commands.jsonl
 
-Draws data sets of several sizes into FOLDER, then runs reduce and rank (letor), search text (text)
-and search metric (metric) on each, with --device cpu and --device cuda:0 in turn, three times, with
-1 and with all threads. A JSON line a command holds the sizes that the rule knows, and the seconds of
-every run. The two sides must write the same bytes; otherwise the row says so and the exit code is 1.
+Generates data sets of several sizes in FOLDER and runs reduce and rank (letor), search text (text) and search metric (metric) on each
+of them, three times, in turn with --device cpu and --device cuda:0, with 1 thread and with all threads. A JSON line for each command
+has the sizes that the rule uses, and the seconds of each run. If the outputs of the two devices differ, the line says so and the
+exit code is 1.
 """
 
 import filecmp

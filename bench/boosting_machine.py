@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
-"""InterpretML's explainable boosting machine on the folds of the learning curves: what it gives with all labels.
+"""Measures InterpretML's explainable boosting machine on the folds of the learning curves, with all labels.
 
     boosting_machine.py PROGRAM LETOR_FOLDER OUT_FOLDER [--sets A,B] [--jobs 1]
 
-Nori, Jenkins, Koch and Caruana, InterpretML: a unified framework for machine learning interpretability, 2019: a sum of
-functions of one feature and of pairs of features, boosted; ExplainableBoostingRegressor of PyPI's `interpret` on the
-labels, for it has no objective of rankings. Settings: interactions 0 and as many as there are without options, with 4 outer
-bags instead of 14, which take minutes a fold; of each fold the one with the best MAP on the validation set ranks the test set.
-A missing value is NaN. OUT_FOLDER/SET gets a file of scores a fold, FoldN.score, and settings.jsonl; what
-`evaluate --ties average` says of them goes to OUT_FOLDER/SET/table.md. Needs numpy and interpret.
+Source: Nori, Jenkins, Koch and Caruana, InterpretML: a unified framework for machine learning interpretability, 2019. The model is a
+boosted sum of functions of one feature and of pairs of features. It has no ranking objective, so ExplainableBoostingRegressor of
+PyPI's `interpret` is fitted to the labels. Each fold has two settings: no interactions, and the default number of them. Both use 4
+outer bags, because the default of 14 takes minutes for a fold. The setting with the best MAP on the validation set ranks the test
+set. A missing value is NaN.
+
+OUT_FOLDER/SET gets the scores of each fold (FoldN.score), settings.jsonl, and table.md with the output of `evaluate --ties average`.
+Needs numpy and interpret.
 """
 
 import json

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""The card that `fit` makes beside larger models, with all labels and with few.
+"""Compares the card that `fit` makes with larger models, with all labels and with few.
 
     card.py PROGRAM LETOR OUT_FOLDER [--sets OHSUMED,...] [--shares 0.01,0.02,0.05,1] [--seeds 1]
 
-The documents of a query are shuffled, since the order of a file may follow its labels. A share of labels is chosen by `reduce --max-documents`
-or at random; the other documents are the pool. A joint member, the recommended members, and a scorecard and linear by pairs (cross-fitted)
-stand beside the card. Nothing reads the validation set. Writes rows.jsonl (a line a model, set, share and sample: means of folds, the card's
-difference to the model with half its interval of .95, paired by query), table.md and manifest.json.
+The documents of each query are shuffled, because the order of a file may follow its labels. `reduce --max-documents` or a random
+choice picks a share of the documents for labels; all other documents are the pool. The larger models are a joint member, the
+recommended members, and a scorecard and a linear member that are fitted to pairs (cross-fitted). No validation set is read.
+
+Writes rows.jsonl, table.md and manifest.json. A line of rows.jsonl is a model, set, share and sample, with the means over the folds
+and the card's difference to the model. The 95 % interval of a difference is paired by query.
 """
 
 import csv

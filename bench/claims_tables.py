@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""The tables of the runs that README and docs/studies/benchmarks.md quote: whole against whole, loops against
-loops, worst rows beside the best.
+"""Makes the tables of the runs that README and docs/studies/benchmarks.md quote.
 
     claims_tables.py FOLDER
 
-FOLDER has sampling.jsonl and pssarp.jsonl of al_bench, search.jsonl of text_bench, peers.jsonl of
-text_peer_gpu.py, or some of them. Writes tables.md there. A ratio is the median of the rounds', its least and its
-largest in brackets.
+FOLDER has one or more of sampling.jsonl and pssarp.jsonl of al_bench, search.jsonl of text_bench, and peers.jsonl of
+text_peer_gpu.py. Whole runs are compared with whole runs, loops with loops, and the worst rows are printed with the best. Writes
+FOLDER/tables.md. A ratio is the median over the rounds, with its minimum and maximum in brackets.
 """
 
 import common

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Runs the same commands by two builds of the program, BEFORE and AFTER, and compares the bytes that they write and their times.
+"""Runs the same commands with two builds of the program, BEFORE and AFTER, and compares their outputs and times.
 
     compare_programs.py BEFORE AFTER OUT [--rounds 10] [--walks]
 
-The inputs are synthetic and the same for both. Options whose defaults differ between the builds are given. The builds take turns for
---rounds rounds, on one thread. OUT gets rows.jsonl, table.md and manifest.json: for each command whether all its outputs have the same
-bytes, the medians of the wall times, and the median of the ratios after / before of the rounds with its interval (the 95 % interval of
-a median by ranks). A command that one of the builds refuses is listed with its message.
+The inputs are synthetic and the same for both. Options whose defaults differ between the builds are given. The builds take turns
+for --rounds rounds, on one thread. OUT gets rows.jsonl, table.md and manifest.json. For each command they have: whether all outputs
+have the same bytes, the medians of the wall times, and the median over the rounds of the ratio after / before with its interval
+(the 95 % interval of a median by ranks). A command that one of the builds refuses is listed with its message.
 
---walks runs, in place of these commands, one for each walk over the data that efd0518 made once more than now, with inputs so large
-that the walk is seen if anything is; walks.md has the least and the median of the processor times."""
+--walks runs other commands instead: one for each pass over the data that commit efd0518 made and later ones do not, with inputs
+large enough to show it. walks.md has the minimum and the median of the processor times."""
 
 import random
 import resource

@@ -53,8 +53,8 @@ class Collection:
         self.queries = len(lines[1::2])
 
     def join(self, name, docs):
-        with open(self.folder / f"{name}-text.txt", encoding="utf-8") as pairs, open(self.folder / "own.csv", "wb") as out:
-            common.call(sys.executable, TUTORIAL / "columns.py", docs, stdin=pairs, stdout=out, stderr=None, capture_output=False)
+        with open(self.folder / "own.csv", "wb") as out:
+            common.call(sys.executable, TUTORIAL / "columns.py", docs, stdout=out, stderr=None, capture_output=False)
         self.rulerank("features", "--pool", f"{name}-text.txt", "--join", "own.csv", "--out", f"{name}.txt")
 
     def ranked(self, name, train, kind, members="card"):

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Classes by the votes of exact neighbours among vectors: MNIST's test images by its training images, k from 1 to 10.
+"""Classifies MNIST's test images by votes of their exact neighbours among the training images, with k from 1 to 10.
 
     dense_classes.py PROGRAM MNIST_FOLDER OUT_FOLDER [--k 1,2,3,4,5,6,7,8,9,10] [--metrics l2,cosine] [--votes majority,similarity]
 
-MNIST_FOLDER has MNIST's four files, plain or gzip. Writes accuracy.tsv, and manifest.json of the last run.
+MNIST_FOLDER has MNIST's four files, plain or gzip. Writes accuracy.tsv, and the manifest.json of the last run.
 """
 
 import itertools

@@ -1,25 +1,26 @@
 #!/usr/bin/env python3
-"""Exact search in dense vectors on the CPU compared with FAISS's flat index: the same files, the same threads, one run.
+"""Compares exact search in dense vectors on the CPU with FAISS's flat index: same files, same threads, one run.
 
     dense_peer.py DENSE_BENCH OUT_FOLDER [--threads N] [--shapes 70000x784,...] [--k 32,128] [--batches 1,16,32,128]
                   [--metrics l2,ip] [--turns 2] [--scratch FOLDER]
 
-Rows and queries are random normal values with a fixed seed, written as .npy to --scratch. dense_bench compares its
-results with the definition, bit for bit, before it times them. FAISS's results are compared with ours: a neighbour
-that ours lack must be as near as our farthest, within the rounding of a float.
+Rows and queries are random normal values with a fixed seed, written as .npy to --scratch. dense_bench compares its results with the
+definition, bit for bit, before it times them. The neighbours that FAISS finds and ours lack must be as near as our farthest one,
+within the rounding of a float.
 
-FAISS has every setting that a user can give it, and for each batch the fastest counts and is stored:
+FAISS runs with every setting that a user can give it. The fastest setting of each batch counts and is stored:
   row by row, or by OpenBLAS (distance_compute_blas_threshold);
-  by OpenBLAS with 1,024 rows at once, which is its default, with 4,096 and with 16,384 (distance_compute_blas_database_bs);
-  with the kernels that OpenBLAS picks for the processor, and those of OPENBLAS_CORETYPE Haswell and SkylakeX where it has AVX2
-  and AVX-512. The wheel's OpenBLAS, 0.3.15 of 2021, takes those of SSE3 on a processor that it does not know.
-Settings whose first search takes more than 1.3 times as long as the fastest's of the same kernels are not searched with again, and row by row is
-not tried for larger batches where it takes more than twice as long. Stored too: the first search of each setting ("first_ms"); the kernels that
-OpenBLAS picked by itself ("picked"), and how many cores FAISS was seen to use, its seconds of all threads over those of the clock.
+  by OpenBLAS with 1,024 rows at once (the default), 4,096 and 16,384 (distance_compute_blas_database_bs);
+  with the kernels that OpenBLAS picks for the processor, and with those of OPENBLAS_CORETYPE Haswell and SkylakeX if the processor
+  has AVX2 and AVX-512. The wheel contains OpenBLAS 0.3.15 of 2021, which uses SSE3 kernels on a processor that it does not know.
+A setting is dropped if its first search takes more than 1.3 times as long as the fastest one with the same kernels. Row by row is
+not tried for larger batches once it takes more than twice as long. The results also have the first search of each setting
+("first_ms"), the kernels that OpenBLAS picked by itself ("picked"), and the number of cores that FAISS used: processor seconds
+divided by wall seconds.
 
-Each side has several turns (--turns), which alternate; in a turn each batch is searched at least three times and the
-median counts, and the better turn of each side is reported. Times are of whole calls, with rows and queries in
-memory. Writes results.jsonl and table.md. Needs numpy and faiss-cpu from PyPI.
+Each side has several turns (--turns), which alternate. A turn searches each batch at least three times and takes the median; the
+better turn of each side is reported. Times are of whole calls, with rows and queries in memory. Writes results.jsonl and table.md.
+Needs numpy and faiss-cpu from PyPI.
 """
 
 import concurrent.futures

@@ -1,31 +1,27 @@
 #!/usr/bin/env python3
-"""flat on a GPU compared with PyTorch and FlashLib on the same shapes, in one run.
+"""Compares `flat` on a GPU with PyTorch and FlashLib on the same shapes, in one run.
 
     dense_peer_gpu.py DENSE_BENCH OUT_FOLDER [--cells targets|short|rest|left|more|crowded] [--shapes 3000000x300,10000000x128xbf16,...]
                       [--values normal|uniform] [--rounds 20] [--flashlib] [--tune SECONDS] [--list]
 
-Rows and queries are normal values, or uniform in [0, 1); under l2. A cell is a shape, a k and a number of queries.
---shapes: only these shapes of --cells, so that a run can be divided. --list prints the cells and exits; it needs
-neither PyTorch nor a GPU.
+Rows and queries are normal values, or uniform in [0, 1); the metric is l2. A cell is a shape, a k and a number of queries. --shapes
+selects shapes of --cells, so that a run can be divided. --list prints the cells and exits; it needs neither PyTorch nor a GPU.
 
-  flat       dense_bench devices=1, which holds the neighbours of some queries against `flat` on the
-             CPU first; its device_ms is from the copy of the queries to the GPU to that of the
-             neighbours back, so the peers, whose queries and results stay on the device, are asked
-             for less
-  torch      squared norms of the rows, made before, less twice the product (addmm, no TF32), topk
-  flashlib   FlashLib's kernels by their names, where --flashlib is given and it can be imported: the
-             one for few queries (flash_knn_triton_small_n) and the one for many
-             (flash_knn_triton_large_n), as its heuristic sets them and, where --tune allows it, as
-             its autotune=True does; the fastest counts and its name is stored. Data of the type of
-             the cell
+  flat       dense_bench devices=1, which first compares the neighbours of some queries with those of `flat` on the CPU. Its
+             device_ms includes copying the queries to the GPU and the neighbours back. The peers keep both on the device, so they
+             do less
+  torch      squared norms of the rows, computed before, minus twice the product (addmm, no TF32), then topk
+  flashlib   FlashLib's kernels, with --flashlib and if it can be imported: flash_knn_triton_small_n for few queries and
+             flash_knn_triton_large_n for many, with the settings of its heuristic and, if --tune permits, of autotune=True. The
+             fastest counts and its name is stored. Data have the type of the cell
 
---tune: seconds for autotune=True of each kernel in each cell (default: 0, not tuned). The settings next to the
-heuristic's are tried first; if time runs out, the best tried setting counts, and "cut_off" is set. A kernel that is
-more than three times as slow as another, or takes more than six times as long as `flat`, is not tuned.
+--tune: seconds for autotune=True of each kernel in each cell (default: 0, not tuned). Settings near the heuristic's are tried first;
+when time runs out, the best one so far counts, and "cut_off" is set. A kernel that is more than three times as slow as another, or
+takes more than six times as long as `flat`, is not tuned.
 
-Peers are timed by events after three warm-up rounds: the median of the rounds. Both compute in single precision: for
-some queries their neighbours are compared with those in double precision, and the share of equal ones is reported.
-read_ms is the time to read the rows once at 4.28 TB/s. Writes results.jsonl, tables.md and manifest.json.
+Peers are timed by CUDA events after three warm-up rounds: the median of the rounds. Both compute in single precision: for some
+queries their neighbours are compared with those in double precision, and the share of equal ones is reported. read_ms is the time
+to read the rows once at 4.28 TB/s. Writes results.jsonl, tables.md and manifest.json.
 """
 
 import json

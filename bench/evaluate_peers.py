@@ -1,21 +1,22 @@
 #!/usr/bin/env python3
-"""Time of Python's `evaluate` beside ranx, pytrec_eval and ir_measures, on the same qrels and run, taking turns.
+"""Compares the time of Python's `evaluate` with ranx, pytrec_eval and ir_measures, in turns, on the same qrels and run.
 
     evaluate_peers.py [--rounds 9] [--threads 1] > rows.jsonl
 
-Run it by an interpreter that has the package, ranx, pytrec-eval-terrier and ir-measures. Qrels and run are drawn, as dicts of
-dicts, on the shapes of
+Run it with an interpreter that has the package, ranx, pytrec-eval-terrier and ir-measures. Qrels and run are synthetic dicts of
+dicts with these shapes:
 
-  letor       156 queries, 19 documents each, all of them judged and ranked, as in a test set of MQ2008
-  trec        250 queries, 1,000 retrieved documents each, 200 judged, as in a track of TREC
-  passages    2,000 queries, 100 retrieved documents each, 2 judged, as in passage ranking
+  letor       156 queries with 19 documents each, all judged and ranked, as in a test set of MQ2008
+  trec        250 queries with 1,000 retrieved and 200 judged documents each, as in a track of TREC
+  passages    2,000 queries with 100 retrieved and 2 judged documents each, as in passage ranking
 
-Two times a side: `whole`, from the dicts to the means of MAP, NDCG@10, P@10, MRR and recall@100; and `prepared`, of what a
-user who judges many runs by the same qrels repeats: of ours `evaluate` of a `Qrels` and the run as a dict, of pytrec_eval
-RelevanceEvaluator.evaluate and the means, of ir_measures and of our provider for it an evaluator's calc_aggregate, of ranx
-evaluate of a Qrels and a Run, which is ready before too. ranx has compiled
-before. No scores are equal, where the sides differ. Before a time is told, the means are compared: they differ by
-1e-12 at most, or the run ends. One JSON line a shape and side: medians of the rounds with least and most, in milliseconds.
+Each side is timed twice. `whole` goes from the dicts to the means of MAP, NDCG@10, P@10, MRR and recall@100. `prepared` has the part
+that a user repeats to judge many runs by the same qrels: `evaluate` of a `Qrels` and a dict for ours, RelevanceEvaluator.evaluate
+and the means for pytrec_eval, calc_aggregate of an evaluator for ir_measures and for our provider of it, and evaluate of a ready
+Qrels and Run for ranx. ranx has compiled its functions before. Scores are distinct, because the sides treat equal ones differently.
+
+Means are compared before a time is printed: a difference above 1e-12 ends the run. One JSON line for each shape and side: median,
+minimum and maximum over the rounds, in milliseconds.
 """
 
 import importlib.metadata

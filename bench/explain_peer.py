@@ -1,20 +1,19 @@
 #!/usr/bin/env python3
-"""Explanations beside what a user would take instead, one document at a time, on one thread.
+"""Compares explanations with what a user would take instead, one document at a time, on one thread.
 
     explain_peer.py PATH/TO/rulerank FOLD [OUT.jsonl]
 
-FOLD holds train.txt and test.txt in LETOR's form. For the best document of each of ten queries,
-frequency bins, rule sizes 3 and 4, and the median over the documents of the best of five times:
+FOLD has train.txt and test.txt in LETOR's form. The best document of each of ten queries is explained, with frequency bins and rule
+sizes 3 and 4. A figure is the median over the documents of the best of five times:
 
-  rulerank    what `explain` counts as its stage of that name: all rules, split, sorted and written
-  python      a plain listing of all rules in Python: a bit set (an int) for each item and label,
-              itertools, AND and bit_count. Its numerator and denominator, in integers, must be
-              rulerank's before any time is printed
-  treeshap    LightGBM's exact TreeSHAP (predict with pred_contrib) of a lambdarank model with 100
-              trees of 31 leaves, where lightgbm is installed: another model and what it offers, values
-              of features in doubles; how far they are from adding up to its score is told
+  rulerank    the stage `explain`: all rules, split among items, sorted and written
+  python      a plain listing of all rules in Python: a bit set (an int) for each item and label, itertools, AND and bit_count. Its
+              numerator and denominator, in integers, must be rulerank's before any time is printed
+  treeshap    LightGBM's exact TreeSHAP (predict with pred_contrib) of a lambdarank model with 100 trees of 31 leaves, if lightgbm
+              is installed. This is another model, with values of features in doubles; the row says how far they are from adding up
+              to its score
 
-Needs Python 3.10 (and python3 -m venv V && V/bin/pip install lightgbm for the last).
+Needs Python 3.10, and for the last row lightgbm (python3 -m venv V && V/bin/pip install lightgbm).
 """
 
 import itertools

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""Time and memory of fitting and ranking beside LightGBM's, as whole commands, taking turns.
+"""Compares time and memory of fitting and ranking with LightGBM's: whole commands, in turns.
 
     fit_peer.py PROGRAM TRAIN TEST [--rounds 7] [--threads 1] > rows.jsonl
 
-  rulerank    `fit` as it is without options (the recommended members), then `rank --model`
-  lightgbm    python3 with LightGBM: Dataset(file), lambdarank of 100 trees as they are without options, save_model;
-              then Booster(file).predict(file). LightGBM's reader does not know qid, so that it reads files of label and
-              values, with the sizes of the queries beside them, made before and not timed
+  rulerank    `fit` without options, then `rank --model`
+  lightgbm    python3 with LightGBM: Dataset(file), lambdarank with 100 trees and default options, save_model; then
+              Booster(file).predict(file). LightGBM's reader does not know qid, so it gets files of labels and values with the sizes
+              of the queries, which are made before and not timed
 
-TRAIN and TEST are of LETOR's form. One JSON line a step and side: the median of the seconds of the whole command with the
-least and the most, the processor's seconds, which other work on the machine changes less, LightGBM's own seconds without Python's
-start, and the most memory that the process held. The scores are judged by `evaluate` before a time is told: a ranking that is
-no better than an arbitrary one ends the run. Needs numpy and lightgbm.
+TRAIN and TEST are in LETOR's form. One JSON line for each step and side: the median of the wall times with minimum and maximum, the
+processor time, which other work on the machine changes less, LightGBM's own seconds without Python's start, and the peak memory.
+`evaluate` judges the scores before a time is printed: a ranking that is no better than a random one ends the run. Needs numpy and
+lightgbm.
 """
 
 import collections

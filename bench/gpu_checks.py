@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
-"""gpu_checks.py BIN OUT [--jobs 5] [--limit SECONDS] [--only PATTERN]: runs the tests of GPU code, without and with compute-sanitizer.
+"""gpu_checks.py BIN OUT [--jobs 5] [--limit SECONDS] [--only PATTERN]: runs the tests of GPU code, with and without compute-sanitizer.
 
-BIN is the folder of a build's programs. A first run of each test program without GPUs finds the tests that need one: those that it skips
-because no driver or device is found. OUT/tests.json keeps the list and is used again if it exists. The tests run in shards: plain, with
-RULERANK_TEST_GPUS=4 where a test may name one GPU several times; under compute-sanitizer's memcheck; those of RACES under racecheck. A
-step that takes more than --limit is cut off and counts as failed. --only runs the steps whose names match a regular expression. Few
-jobs are fastest, because processes take turns on a GPU. OUT/checks.tsv (a line for each step: exit code, seconds, tests passed, skipped and
-failed, the sanitizer's summary), OUT/checks.log (the output of steps that failed) and OUT/manifest.json. The exit code is 1 where a
-step failed."""
+BIN is the folder of a build's programs. The tests that need a GPU are those that a test program skips without one: a first run of
+each program finds them and keeps the list in OUT/tests.json, which is used again if it exists. The tests run in shards: first plain,
+with RULERANK_TEST_GPUS=4 for tests that may name one GPU several times; then under compute-sanitizer's memcheck; then those of RACES
+under racecheck. A step that takes more than --limit is cut off and counts as failed. --only runs the steps whose names match a
+regular expression. Few jobs are fastest, because processes take turns on a GPU.
+
+Writes OUT/checks.tsv (for each step: exit code, seconds, tests passed, skipped and failed, the sanitizer's summary), OUT/checks.log
+(the output of failed steps) and OUT/manifest.json. The exit code is 1 if a step failed.
+"""
 
 import concurrent.futures
 import json
@@ -23,8 +25,9 @@ import common
 PROGRAMS = {"core": 1, "al": 4, "knn_dense": 12, "knn_metric": 4, "knn_sparse": 8, "l2r": 12}
 # Kernels of `delta` wait for each other, so a GPU cannot be named twice.
 DISTINCT_DEVICES = ("al",)
-# Memcheck takes tests of one device, because those of 2 and 4 repeat the same kernels, and none of real data, which take minutes.
-ONE_DEVICE = re.compile(r"/[24]$|_on_[24]$|stops|mnist|several_threads|slow_|real_folds|golden")
+# Memcheck takes tests of one device, because those of 2 and 4 repeat the same kernels, and none of real data or of many repetitions, which
+# take minutes.
+ONE_DEVICE = re.compile(r"/[24]$|_on_[24]$|stops|mnist|several_threads|number_of_threads|without_space_are_streamed|slow_|real_folds|golden")
 RACES = {"knn_dense": ("few_rows/1", "far_rows/1", "long_rows/1"), "knn_metric": ("few_objects/1", "matrix_of_words/1", "large_alphabets/1"),
          "al": ("selects_as_on_the_cpu/1",), "knn_sparse": ("weights_that_floats_round/1",), "l2r": ("plain_profl", "plain_tensor", "plain_plrar")}
 NO_GPU = re.compile(r"Skipped\n.*(driver|GPU|device).*\n+\[  SKIPPED \] (\S+)")

@@ -1,16 +1,15 @@
 #!/usr/bin/env python3
-"""The dissertation's tables 5.3, 5.4 and 5.6 to 5.13 in shape: the published engines and ours
-on one and several GPUs, side by side, answers compared before a time is taken.
+"""Compares the published engines and ours on one and several GPUs, in the shapes of the dissertation's tables 5.3, 5.4
+and 5.6 to 5.13. Answers are compared before a time is taken.
 
   gpu_tables.py BIN_FOLDER OUT_FOLDER [--gpus 1,2,4] [--shapes a,b] [--sizes 3,4] [--threads N]
                 [--itemsets N] [--data FOLDER] [--only headline|sampling|ranking|real|whole] [--keep ROWS.jsonl]
 
-Where the published engines would take long they run on a stated sample: the first partitions and
-iterations of a shape, or evenly chosen test documents, as many as fill every GPU at least; engines
-with a document a thread, which a sample does not fill a GPU with, only on whole folds. By query, the
-published protocol, documents come in calls of a query's mean number. --data: where OHSUMED and MQ2008 are. --keep:
-the rows of a run that was broken off, to go on with. Writes results.jsonl, manifest.json and tables.md
-into OUT_FOLDER.
+A published engine that would take long runs on a stated sample: the first partitions and iterations of a shape, or evenly chosen
+test documents that fill every GPU at least. An engine with one thread for each document runs on whole folds only, because a sample
+would not fill a GPU. By query, as in the published protocol, each call has the mean number of documents of a query. --data: the
+folder of OHSUMED and MQ2008. --keep: the rows of an interrupted run, which this run continues. Writes results.jsonl, manifest.json
+and tables.md to OUT_FOLDER.
 """
 
 import math

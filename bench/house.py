@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""house.py OUT [COMMIT...]: how large and how tangled the sources are, at each commit, from git.
+"""house.py OUT [COMMIT...]: measures the size and the coupling of the sources at each commit, from git.
 
-OUT gets table.md, a column for each commit, and manifest.json, which names the commits. Nothing is
-checked out or built. Sources are C++, CUDA, Python, JavaScript and CSS; a module is a root folder.
+OUT gets table.md with a column for each commit, and manifest.json, which names the commits. Nothing is checked out or built. Sources
+are C++, CUDA, Python, JavaScript and CSS; a module is a root folder.
 
-A line is duplicated if it belongs to a run of 10 or more lines that occurs in two or more places of
-the C++ and CUDA sources. Blank lines, comments, includes and lines without a letter do not count for
-it; blanks within a line do not count either."""
+A line is duplicated if it belongs to a run of 10 or more lines that occurs in two or more places of the C++ and CUDA sources. Blank
+lines, comments, includes and lines without a letter are ignored, and so are blanks within a line.
+"""
 
 import collections
 import datetime

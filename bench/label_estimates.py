@@ -1,21 +1,22 @@
 #!/usr/bin/env python3
-"""How near the estimate of `reduce --oracle ask` comes to how many documents are still asked about:
+"""Compares the estimate of `reduce --oracle ask` with the number of documents that it asks about in the end.
 
   label_estimates.py PROGRAM DATA_FOLDER OUT_FOLDER [--sets OHSUMED,MQ2008] [--sizes 3,4] [--folds 1,2,3,4,5] [--skip 0.3]
 
-On each set, cut in two ways, the training set's own labels are answered one by one, and the estimate is asked
-for as soon as there is one, and now and then from there on: how many documents, from how many to how many, beside
-how many it was in the end. With --skip that share of the documents, drawn, is skipped wherever it is asked about. The
-chosen documents must be those of a run with all labels; the first estimate of each run, and on each set at least 95
-of 100 estimates, must have the truth within their bounds, or the exit code is 1.
+On each set, with two ways to cut features, the answers are the training set's own labels, one by one. An estimate is requested as
+soon as there is one, and at intervals from then on: the expected number of documents and its bounds, beside the final number. With
+--skip, this share of the documents, chosen at random, is skipped whenever it is asked about. The exit code is 1 unless the chosen
+documents are those of a run with all labels, the first estimate of each run has the final number within its bounds, and so have 95
+of 100 estimates of each set.
 
-Sets of DATA_FOLDER/letor: OHSUMED, MQ2008, OHSUMED-LETOR2, MQ2008-agg, with Fold1..5/train.txt. Text: `collection`,
-the drawn one of docs/, and Cranfield, of DATA_FOLDER/text/cranfield. There the pool is what `features` makes of
-50 or 100 candidates a topic, or of the number behind the name (Cranfield-40); normalized by query-minmax, or with
--raw behind that not at all. Fold F has the topics but each fifth, from the Fth on; the answers are the collection's
-judgments, and 0 for a pair without one (Cranfield's grade 5, a raw -1, is 0 too), or, with -skips at the end, a skip.
-Writes results.jsonl, tables.md and manifest.json into OUT_FOLDER, all sets of a fold before the next one: a run that is
-ended early has the folds before.
+Sets of DATA_FOLDER/letor, with Fold1..5/train.txt: OHSUMED, MQ2008, OHSUMED-LETOR2, MQ2008-agg. Texts: `collection`, the synthetic
+one of docs/, and Cranfield of DATA_FOLDER/text/cranfield. Their pools are made by `features` with 50 or 100 candidates for each
+topic, or with the number in the name (Cranfield-40). They are normalized by query-minmax; a name that ends with -raw has no
+normalization. Fold F leaves out every fifth topic, beginning with topic F. The answers are the collection's judgments, 0 for a pair
+without one and for Cranfield's grade 5 (a raw -1); with a name that ends with -skips, a skip.
+
+Writes results.jsonl, tables.md and manifest.json to OUT_FOLDER. All sets of a fold run before the next fold, so an interrupted run
+has the folds before.
 """
 
 import collections

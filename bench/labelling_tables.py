@@ -1,17 +1,16 @@
 #!/usr/bin/env python3
-"""What labelling costs and brings, on OHSUMED and MQ2008:
+"""Measures what labels cost and how much they help, on OHSUMED and MQ2008.
 
   labelling_tables.py PROGRAM DATA_FOLDER OUT_FOLDER [--draws 6] [--batches 0,20]
 
-queries: whole queries chosen by `reduce --whole-queries` beside queries drawn at random, as many of
-them or as many documents, and documents chosen one by one; MAP and NDCG@10 of the test set, `rank`
-with its defaults, means of the five folds. Cuts by width (OHSUMED) and frequency (MQ2008).
+queries: whole queries that `reduce --whole-queries` chooses, random whole queries (as many queries, or as many documents), and
+documents that are chosen one by one. MAP and NDCG@10 of the test set by `rank` with its defaults, means of the five folds. Cuts by
+width (OHSUMED) and by frequency (MQ2008).
 
-batches: how often a team is asked for labels on fold 1, from none to the end, by `--batch`; the
-chosen documents must be those of a run with all labels.
+batches: how often a team is asked for labels on fold 1, from none to the end, by `--batch`. The chosen documents must be those of a
+run with all labels.
 
-DATA_FOLDER has letor/{OHSUMED,MQ2008}/Fold1..5/{train,test}.txt. Writes results.jsonl, tables.md and
-manifest.json into OUT_FOLDER.
+DATA_FOLDER has letor/{OHSUMED,MQ2008}/Fold1..5/{train,test}.txt. Writes results.jsonl, tables.md and manifest.json to OUT_FOLDER.
 """
 
 import itertools

@@ -1,38 +1,36 @@
 #!/usr/bin/env python3
-"""Which members to combine, by the number of labels: evidence of training and validation sets alone.
+"""Which members to combine, by the number of labels: evidence from training and validation sets alone.
 
     member_evidence.py PROGRAM LETOR_FOLDER OUT_FOLDER [--sets A,B] [--folds 1,2,3,4,5] [--seeds 3] [--jobs 1]
 
 Rankers learn from a share of the documents of each fold's training set (--budgets):
 
-  chosen   the first that `reduce` chooses, with rules of size 2 before larger ones
-  random   a random sample; smaller samples are parts of larger ones
-  queries  random whole queries, of the last one a random part
-  all      all of them, at 100 %
+  chosen   the first ones that `reduce` chooses, with rules of size 2 before larger ones
+  random   a random sample; larger samples contain the smaller ones
+  queries  random whole queries, and a random subset of the last one
+  all      all documents, at 100 %
 
-by these members, with cuts of all the training documents, which read no label:
+The members use cuts of all training documents, which read no label:
 
-  rules-CUTS-SIZE                       `rank`: size 3 as it is without options, size 4 with smoothing 5 and
-                                        support weight -0.25
+  rules-CUTS-SIZE                       `rank`: size 3 with default options, size 4 with smoothing 5 and support weight -0.25
   card-CUTS-LOSS-PENALTY-SMOOTHNESS     a scorecard
   linear-STRENGTH
-  pooled-STRENGTH                       linear, with values as z-scores among all training documents of the query,
-                                        labelled or not (`fit --pool`)
+  pooled-STRENGTH                       linear, with values as z-scores among all training documents of the query, labelled or
+                                        not (`fit --pool`)
   items-CUTS                            weighted items, below
 
-and by combinations, A+B: the mean of their scores, each standardized within the query's list. CUTS are `tube` and
-`frequency` of 10 bins, and `frequency5` and `frequency20` of so many. Validation parts are ranked, and judged by
-`evaluate` (profile letor, --ties average: the order of a file is no ranking). Test parts are not read.
+A combination A+B is the mean of their scores, each standardized within the query's list. CUTS are `tube` and `frequency` with 10
+bins, `frequency5` and `frequency20` with 5 and 20. Validation sets are ranked, and judged by `evaluate` (profile letor, --ties
+average, because the order of a file is no ranking). Test sets are not read.
 
-Weighted items: e_f(d) is the mean label of the training documents with d's bin of feature f, smoothed by one
-document of the mean label; of a training document over the other folds of 5 seeded folds of queries. The score
-is c0 times the mean over f of e_f(d), plus the sum over f of w_f e_f(d): c0 by least squares, w by ridge of
-what c0 leaves, labels and values less their means over the query, strength of 3, 10, 30, ..., 3000 by the same
-folds. With one query c0 is 1 and w is 0.
+Weighted items: e_f(d) is the mean label of the training documents with d's bin of feature f, smoothed by one document of the mean
+label. For a training document it comes from the other folds of 5 seeded folds of queries. The score is c0 times the mean over f of
+e_f(d), plus the sum over f of w_f e_f(d). c0 is fitted by least squares and w by ridge regression to the residuals of c0; labels
+and values are centred within the query, and the strength is 3, 10, 30, ... or 3000, chosen on the same folds. With one query c0 is
+1 and w is 0.
 
-Writes evidence.tsv (a row a set, fold, budget, way, seed and candidate), by_query.tsv.gz (the same by query, in
-ten-thousandths), tables.md and manifest.json. The same command continues a run that was interrupted.
-Needs numpy.
+Writes evidence.tsv (a row for each set, fold, budget, way, seed and candidate), by_query.tsv.gz (the same by query, in
+ten-thousandths), tables.md and manifest.json. The same command continues an interrupted run. Needs numpy.
 """
 
 import common

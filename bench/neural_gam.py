@@ -1,20 +1,21 @@
 #!/usr/bin/env python3
-"""The neural RankGAM on the folds of the learning curves, with all labels, beside the recommended members.
+"""Compares the neural RankGAM with the recommended members on the folds of the learning curves, with all labels.
 
     neural_gam.py PROGRAM LETOR_FOLDER OUT_FOLDER [--sets A,B]
 
-Zhuang et al., Interpretable ranking with generalized additive models, WSDM 2021, without its weights by context, for LETOR's
-features are all of documents: the score is the sum of networks of one feature each, with two hidden layers of rectified linear
-units. Written here with NumPy and gradients by hand, without the batch normalization that TensorFlow Ranking's layer may have. A
-missing value adds a number that is learned. Adam with decoupled decay, an eighth of the training queries a step; a query whose
-labels are all equal teaches nothing and is left out.
+Source: Zhuang et al., Interpretable ranking with generalized additive models, WSDM 2021. The score is a sum of networks of one
+feature each, with two hidden layers of rectified linear units. The paper's weights by context are left out, because all of LETOR's
+features belong to documents. The networks are written with NumPy and gradients by hand, without the batch normalization that
+TensorFlow Ranking's layer may have. A missing value adds a number that is learned. The optimizer is Adam with decoupled decay, with
+an eighth of the training queries in each step. Queries whose labels are all equal are left out.
 
-A fold has 20 settings, the same on all sets: the first of TRIED's values and 19 that were drawn. Training ends when MAP on the
-validation set has not risen for PATIENCE rounds over all queries, and the best round is kept. The setting with the
-best MAP on the validation set, as the program computes it, ranks the test set, which is read once all of them are trained.
-OUT_FOLDER/SET.jsonl gets a row a fold with all trials, OUT_FOLDER/SET/FoldN.score the scores, OUT_FOLDER/SET.md what
-`evaluate --ties average` says of them and of `fit` as it is, and differences with 95 % intervals over the queries. A run that was stopped
-goes on with the folds that are missing. One thread; needs numpy.
+Each fold has 20 settings, the same on all sets: the first of TRIED's values and 19 random ones. Training ends when MAP on the
+validation set has not risen for PATIENCE rounds over all queries, and the best round is kept. The setting with the best MAP on the
+validation set, as the program computes it, ranks the test set, which is read after all settings are trained.
+
+Writes OUT_FOLDER/SET.jsonl (a row for each fold with all trials), OUT_FOLDER/SET/FoldN.score (scores) and OUT_FOLDER/SET.md (the
+output of `evaluate --ties average` for these scores and for those of `fit` with its defaults, and differences with 95 % intervals
+over the queries). The same command continues an interrupted run with the missing folds. One thread; needs numpy.
 """
 
 import itertools

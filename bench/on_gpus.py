@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""on_gpus.py BIN OUT [--words FILE --vectors FILE] [--only STEP...]: what is still to be run on a machine with GPUs.
+"""on_gpus.py BIN OUT [--words FILE --vectors FILE] [--only STEP...]: runs the steps that are still to be run on a machine with GPUs.
 
-BIN is the folder of the build's programs. Each step writes OUT/NAME.txt, some also into the folder OUT/NAME. A second call
-passes over the steps that ended well and does the others anew: what they wrote is deleted first. Steps of RESUMED go on instead
-where the call before was cut off. Steps that need two or four GPUs say so and are left for a machine that has them. FAISS and `flat` on the
-CPU have one turn instead of two where two outlast the limit: 3000000x300, 4,096 and 8,192 queries. compute-sanitizer, NVIDIA's profiler ncu, and for the peers PyTorch,
-FlashLib, FAISS and StringZilla, are taken where they are found. FILEs as of metric_gpu.py. OUT/manifest.json has the commands, their exit codes and times. Exit code 1 where a step failed or
-was cut off.
+BIN is the folder of the build's programs. Each step writes OUT/NAME.txt, and some also the folder OUT/NAME. A second call skips the
+steps that succeeded and repeats the others after deleting their files; an interrupted step of RESUMED is continued instead. Steps
+that need two or four GPUs are left for a machine that has them, with a message. FAISS and `flat` on the CPU have one turn instead of
+two in the cells whose two turns exceed the limit: 3000000x300 with 4,096 and 8,192 queries. compute-sanitizer, NVIDIA's profiler
+ncu, and the peers PyTorch, FlashLib, FAISS and StringZilla are used if they are installed. The FILEs are those of metric_gpu.py.
+OUT/manifest.json has the commands, their exit codes and times. The exit code is 1 if a step failed or was cut off.
 """
 
 import json

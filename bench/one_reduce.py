@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""What a user's `reduce --max-documents N` gives, beside the ways `chosen` and `random` of the learning curves.
+"""Compares a user's `reduce --max-documents N` with the ways `chosen` and `random` of the learning curves.
 
     one_reduce.py PROGRAM LETOR CURVES_FOLDER OUT_FOLDER [--sets OHSUMED,...] [--shares 0.01,0.02,0.05]
 
-`experiment`'s way `chosen` goes from rule size 2 to the next until it has enough documents; `reduce` has one rule size, by default 4, and
-stops at N. Here N is the number of documents that the curves have of a share of labels (CURVES_FOLDER/curves.tsv.gz), and `fit --pool`,
-`rank` and `evaluate` follow on the same folds. Writes rows.jsonl (a line a fold), table.md, means of folds' means, and manifest.json.
+`experiment`'s way `chosen` goes from rule size 2 to the next until it has enough documents. `reduce` has one rule size, by default
+4, and stops at N. Here N is the number of documents that the curves have for a share of labels (CURVES_FOLDER/curves.tsv.gz). `fit
+--pool`, `rank` and `evaluate` follow on the same folds. Writes rows.jsonl (a line for each fold), table.md (means over folds) and
+manifest.json.
 """
 
 import itertools

@@ -1,37 +1,38 @@
 #!/usr/bin/env python3
-"""Time and memory of the Python package beside the program's, on the same documents, taking turns.
+"""Compares time and memory of the Python package with the program's, in turns, on the same documents.
 
     python_overhead.py PROGRAM TRAIN TEST [--rounds 7] [--threads 1] [--steps rules,memory]
                        [--train-queries N] [--test-queries N] [--searched N] [--texts T.tsv Q.tsv] > rows.jsonl
 
-Run it by an interpreter that has the package. TRAIN and TEST are of LETOR's form; of large ones the first N queries
-alone count, on both sides. Steps:
+Run it with an interpreter that has the package. TRAIN and TEST are in LETOR's form; --train-queries and --test-queries use the first
+N queries of large files, on both sides. Steps:
 
   rules       `rank --train TRAIN --test TEST`: cuts, items, the index, scores. Python: fit and predict of
-              RuleRanker("rules") on arrays that are there
+              RuleRanker("rules") on existing arrays
   members     `fit --members scorecard,linear`. Python: fit of the same
   reduce      `reduce`. Python: fit of SelectiveSampler
   evaluate    `evaluate` of the scores. Python: evaluate
-  recommended `fit --members recommended`, and `rank` by that model. Python: the same by RuleRanker("recommended")
+  recommended `fit --members recommended`, and `rank` with that model. Python: the same with RuleRanker("recommended")
   neighbours  `search dense` of the test set's first rows (--searched, default all) among the training set's, k 10. Python:
               fit and kneighbors of DenseNeighbors on the same rows as float32
-  metric      `search metric --metric l1 --index-type lc` of the same among the first METRIC_ROWS of them. Python: MetricNeighbors
+  metric      `search metric --metric l1 --index-type lc` of the same rows among the first METRIC_ROWS. Python: MetricNeighbors
   text        `search text` of the documents Q.tsv among T.tsv (id, tab, text), k 10. Python: fit and kneighbors of TextNeighbors
-  memory      of what `rules` does
+  memory      of the step `rules`
 
-Seconds of the program are its stages without reading and writing (--manifest); of Python those of the calls, after the
-import. So on both sides stand the same computations. Python's turning of arrays into documents counts on its side; on the
-program's, that `evaluate` reads the scores, `search text` its files, and that `search` writes its lines within the stage.
-CPU seconds are those of all processors in the same, which other work on the machine changes less; of `recommended` those of
-`fit`, and none of `rules`: of `rank` the manifest has them in part.
-`peak`: of each step the program's peak less what it holds when it ranks two documents, and Python's over the interpreter and the
-arrays, of a process that makes the call once.
-Memory: the program's peak when it ranks, less what it holds when it ranks two documents; of Python the peak of fit and predict
-over the interpreter with the package and the arrays (`python`), over the interpreter with the package alone, so that the arrays
-count (`python_with_arrays`), and the same of a process that reads the files itself (`python_with_reading`).
-What is computed is compared in the first round: other scores or rows end the run.
-One JSON line a step: medians of the rounds with least and most, the ratio of the medians, and that of the least,
-which other work on the machine changes less.
+Seconds of the program are its stages without reading and writing (--manifest). Seconds of Python are those of the calls, after the
+import, so both sides do the same computations. Python's side includes the conversion of arrays to documents. The program's side
+includes that `evaluate` reads the scores, `search text` its files, and that `search` writes its lines. CPU seconds are of all
+processors in the same time, which other work on the machine changes less; `recommended` has those of `fit` alone, and `rules` has
+none, because the manifest of `rank` has only some of them.
+
+`peak` of a step: the program's peak memory minus its peak when it ranks two documents; Python's peak in a process that makes the
+call once, minus that of the interpreter with the arrays. `memory`: the program's peak when it ranks, minus its peak with two
+documents; Python's peak of fit and predict minus that of the interpreter with the package and the arrays (`python`), minus that of
+the interpreter with the package alone (`python_with_arrays`), and the latter for a process that reads the files itself
+(`python_with_reading`).
+
+The first round compares the results: different scores or rows end the run. One JSON line for each step: medians of the rounds with
+minimum and maximum, the ratio of the medians, and the ratio of the minima, which other work on the machine changes less.
 """
 
 import json

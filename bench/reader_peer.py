@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""The reader compared with scikit-learn's load_svmlight_file: the same file, the same machine, one thread.
+"""Compares the reader with scikit-learn's load_svmlight_file: same file, same machine, one thread.
 
     reader_peer.py PATH/TO/reader_bench [FILE]
 
-Without FILE, reader_bench writes 64 MiB of LETOR text. Both read it several times, alternately, from the page cache;
-the best of each counts, in CPU seconds, which other processes hardly affect. Their results are compared before any
-time is printed. Needs scikit-learn (python3 -m venv V && V/bin/pip install scikit-learn).
+Without FILE, reader_bench writes 64 MiB of LETOR text. Both read it several times, alternately, from the page cache. The best time
+of each counts, in CPU seconds, which other processes hardly affect. Results are compared before a time is printed. Needs
+scikit-learn (python3 -m venv V && V/bin/pip install scikit-learn).
 """
 
 import os

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""report_page.py PAGE.html...: how large pages of `report` are, and after how long a headless chromium has them ready.
+"""report_page.py PAGE.html...: measures how large pages of `report` are, and how soon a headless chromium has them ready.
 
-A line of JSON a page: bytes; queries that the script knows; of five loads the median and the longest, in milliseconds from the
-navigation's start to the end of the page's scripts, on a desktop (1100 pixels) and a phone (390); what scripts reported as errors, and
-what was requested beside the page. Needs chromium and chromedriver, as tests/cli/report_page_test.py does.
+One JSON line for each page: bytes, the number of queries that the script has, the median and the maximum of five loads, error
+messages of scripts, and requests other than the page. A load is the time in milliseconds from the start of the navigation to the
+end of the page's scripts, on a desktop (1100 pixels) and a phone (390). Needs chromium and chromedriver, as
+tests/cli/report_page_test.py does.
 """
 
 import json

@@ -1,14 +1,19 @@
 #!/usr/bin/env python3
-"""Counts the instructions of ten whole commands, and fails where a command takes more than it did.
+"""Counts the instructions of ten whole commands, and fails if a command takes more than before.
 
     speed_gate.py PROGRAM COUNTS [--most 1.02] [--update]
 
-COUNTS is a JSON file: the compiler and the instruction set of the build that was counted, and the instructions of each command. A
-command that takes more than --most times its count is counted once more; if it still does, the script says by how much, and fails. A
-count depends neither on the machine's speed nor on other work: valgrind's callgrind adds up the instructions of one thread. --update
-writes the counts of PROGRAM; the difference of the file shows in review what a change costs.
+COUNTS is a JSON file: the compiler and the instruction set of the counted build, and the instructions of each command. A command
+that takes more than --most times its count is counted once more; if it still does, the script prints the ratio and fails. A count
+depends neither on the machine's speed nor on other work: valgrind's callgrind adds up the instructions of one thread. --update
+writes the counts of PROGRAM, so the difference of the file shows in review what a change costs.
 
-Without valgrind, or with another compiler or instruction set than those of COUNTS, nothing is compared: exit code 77, with the reason."""
+The gate compares with the COUNTS of the merge base, not with a build of it. A build would take CI's stage `build` once more, 12 minutes of
+90 that the stages share, because CI begins without a compiler cache. Increases below --most add up until somebody updates the file;
+the difference to the COUNTS of an older commit shows their sum.
+
+Without valgrind, or with a compiler or an instruction set other than those of COUNTS, nothing is compared: exit code 77, with the
+reason."""
 
 import concurrent.futures
 import json

@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
-"""The dissertation's tables 5.3, 5.5 and the CPU part of 5.6 in shape: published engine and ours
-side by side, one run, answers compared before a time is taken.
+"""Compares published engines and ours on the CPU in the shapes of the dissertation's tables 5.3, 5.5 and 5.6 (the
+CPU rows), in one run. Answers are compared before a time is taken.
 
   tables.py BIN_FOLDER OUT_FOLDER [--shapes a,b] [--sizes 3,4] [--threads N] [--seconds S]
             [--only sampling|ranking]
 
-Published engines that would take longer than S seconds (default 60) run on a stated sample: the
-first partitions and iterations of a shape, or evenly chosen test documents. Writes results.jsonl,
-manifest.json and tables.md into OUT_FOLDER.
+A published engine that would take longer than S seconds (default 60) runs on a stated sample: the first partitions and iterations
+of a shape, or evenly chosen test documents. Writes results.jsonl, manifest.json and tables.md to OUT_FOLDER.
 """
 
 import os

@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""`tune` beside Optuna, which calls the program: the same candidates, the same seconds, one thread.
+"""Compares `tune` with Optuna, which calls the program: same candidates, same seconds, one thread.
 
   tune_peer.py PROGRAM DATA_FOLDER [--sets OHSUMED,MQ2008] [--fold 1] [--seconds 60] [--sampler tpe|random]
 
-Optuna chooses among the default candidates of `tune`; a trial is `rank` on the validation set and
-`evaluate`, as a user's script would have it. Both look for the best MAP of the validation set. One
-JSON line a set: trials and the best of either, and the ratio of trials in the same time. DATA_FOLDER
-has letor/SET/FoldN/{train,vali}.txt. Needs optuna.
+Optuna chooses among the default candidates of `tune`. A trial is `rank` on the validation set and `evaluate`, as in a user's
+script. Both maximize MAP of the validation set. One JSON line for each set: trials and the best value of both, and the ratio of
+trials in the same time. DATA_FOLDER has letor/SET/FoldN/{train,vali}.txt. Needs optuna.
 """
 
 import json

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Plots and sums up what two_stage_bench wrote.
+"""Plots and summarizes the output of two_stage_bench.
 
     two_stage_plot.py CURVES.tsv PER_QUERY OUT.svg
 
-Writes the curves of the rounds that took PER_QUERY documents of a query, means of the folds, as SVG
-(needs matplotlib), and prints tables in Markdown. A point is a round that every fold came to; its labels
-are the mean of the folds. A difference is the mean over the folds of the mean over the rounds, from the
-first one up to nine tenths of the documents, beside its standard deviation over the folds.
+Writes the curves of the rounds that chose PER_QUERY documents of each query, means of the folds, as SVG (needs matplotlib), and
+prints tables in Markdown. A point is a round that every fold reached; its number of labels is the mean of the folds. A difference
+is the mean over the folds of the mean over the rounds, from the first one up to nine tenths of the documents, with its standard
+deviation over the folds.
 """
 
 from collections import defaultdict

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""What member_evidence.py and sampler_variants.py share: samples of a fold's training set, rankings of its validation set, results
-that a later run continues, and intervals of differences. A seed shuffles the documents of each query, because the order of some
-files follows the labels. The value of a query is its mean over the seeds. No test set is read."""
+"""Functions that member_evidence.py and sampler_variants.py share: samples of a fold's training set, rankings of its
+validation set, results that a later run continues, and intervals of differences.
+
+A seed shuffles the documents of each query, because the order of some files follows the labels. The value of a query is its mean
+over the seeds. No test set is read."""
 
 import collections
 import contextlib

@@ -1,6 +1,7 @@
 #include "bitmaps/bit_kernels.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 
 #undef HWY_TARGET_INCLUDE
@@ -161,6 +162,69 @@ void product_weighted_counts(word const* prefix, word const* columns, std::size_
   });
 }
 
+#if HWY_TARGET == HWY_SCALAR
+void add_product_counts(word const* columns, std::size_t stride, std::size_t words,
+                        std::size_t prefix, std::size_t prefixes, std::size_t begin,
+                        std::uint32_t* counts) {
+  for (std::size_t w = 0; w < words; ++w, columns += stride)
+    for (std::size_t p = 0; p < prefixes; ++p)
+      for (std::size_t l = begin; l < stride; ++l)
+        counts[p * stride + l] +=
+            static_cast<std::uint32_t>(std::popcount(columns[prefix + p] & columns[l]));
+}
+#else
+/// Counts bits byte by byte: not all instruction sets count those of words, and a byte holds the
+/// sum of 31 words.
+template <std::size_t Prefixes>
+void add_products_of(word const* columns, std::size_t stride, std::size_t words, std::size_t prefix,
+                     std::size_t begin, std::uint32_t* counts) {
+  constexpr std::size_t most_words = 31, together = 2;  // vectors
+  words_tag const d;
+  hn::Repartition<std::uint8_t, words_tag> const bytes;
+  hn::Rebind<std::uint32_t, words_tag> const d32;
+  std::size_t const lanes = hn::Lanes(d);
+  for (std::size_t l = begin / (together * lanes) * together * lanes; l < stride;
+       l += together * lanes)
+    for (std::size_t first = 0; first < words; first += most_words) {
+      hn::Vec<decltype(bytes)> sums[Prefixes][together];
+      for (auto& of_prefix : sums)
+        for (auto& sum : of_prefix) sum = hn::Zero(bytes);
+      std::size_t const last = std::min(first + most_words, words);
+      for (std::size_t w = first; w < last; ++w) {
+        word const* const column = columns + w * stride;
+        for (std::size_t p = 0; p < Prefixes; ++p) {
+          auto const mask = hn::Set(d, column[prefix + p]);
+          for (std::size_t v = 0; v < together; ++v)
+            sums[p][v] = hn::Add(sums[p][v],
+                                 hn::PopulationCount(hn::BitCast(
+                                     bytes, hn::And(mask, hn::Load(d, column + l + v * lanes)))));
+        }
+      }
+      for (std::size_t p = 0; p < Prefixes; ++p)
+        for (std::size_t v = 0; v < together; ++v) {
+          std::uint32_t* const to = counts + p * stride + l + v * lanes;
+          hn::StoreU(hn::Add(hn::LoadU(d32, to), hn::TruncateTo(d32, hn::SumsOf8(sums[p][v]))), d32,
+                     to);
+        }
+    }
+}
+
+void add_product_counts(word const* columns, std::size_t stride, std::size_t words,
+                        std::size_t prefix, std::size_t prefixes, std::size_t begin,
+                        std::uint32_t* counts) {
+  switch (prefixes) {
+    case 1:
+      return add_products_of<1>(columns, stride, words, prefix, begin, counts);
+    case 2:
+      return add_products_of<2>(columns, stride, words, prefix, begin, counts);
+    case 3:
+      return add_products_of<3>(columns, stride, words, prefix, begin, counts);
+    default:
+      return add_products_of<4>(columns, stride, words, prefix, begin, counts);
+  }
+}
+#endif
+
 constexpr std::size_t block_documents = 64;  // the padding of a byte column
 
 // Sets masks[q] to the bits j for which columns[j][p + q] == wanted[j], for a block of documents.
@@ -239,6 +303,7 @@ HWY_EXPORT(and_class_popcounts);
 HWY_EXPORT(range_popcounts);
 HWY_EXPORT(product_range_counts);
 HWY_EXPORT(product_weighted_counts);
+HWY_EXPORT(add_product_counts);
 HWY_EXPORT(add_overlap_gains);
 
 std::uint64_t popcount(std::span<word const> a) {
@@ -286,6 +351,13 @@ void product_weighted_counts(word const* prefix, word const* columns, std::size_
     step[k] = weights[k] - (k + 1 < weights.size() ? weights[k + 1] : 0);
   HWY_DYNAMIC_DISPATCH(product_weighted_counts)
   (prefix, columns, stride, begin, end, ranges.data(), ranges.size(), step, n, weighted);
+}
+
+void add_product_counts(word const* columns, std::size_t stride, std::size_t words,
+                        std::size_t prefix, std::size_t prefixes, std::size_t begin,
+                        std::uint32_t* counts) {
+  HWY_DYNAMIC_DISPATCH(add_product_counts)
+  (columns, stride, words, prefix, prefixes, begin, counts);
 }
 
 smallest_total add_overlap_gains(std::span<std::uint8_t const* const> columns,

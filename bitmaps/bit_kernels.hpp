@@ -55,6 +55,14 @@ void product_weighted_counts(word const* prefix, word const* columns, std::size_
                              std::span<std::uint32_t const> weights, std::uint32_t* n,
                              std::uint32_t* weighted);
 
+/// Adds the bit products of a few rows with many rows, all stored word by word as above:
+///   counts[p * stride + l] += set bits of (row prefix + p AND row l)
+/// for p < `prefixes` (1 to 4) and each row l in [begin, stride). Also adds to lanes before `begin`
+/// that share a vector with it. `stride` is a multiple of 16 and `columns` is aligned to 64 bytes.
+void add_product_counts(word const* columns, std::size_t stride, std::size_t words,
+                        std::size_t prefix, std::size_t prefixes, std::size_t begin,
+                        std::uint32_t* counts);
+
 /// The overlap pass of the `delta` sampler. For every document p in [0, documents), padded to a
 /// multiple of 64, mask is the set of bits j < `wanted.size()` (at most 16) for which columns[j][p]
 /// == wanted[j]; then totals[p] += gain[mask]. Returns the smallest total and the first p that has

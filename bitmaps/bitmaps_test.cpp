@@ -132,6 +132,27 @@ TEST_P(every_instruction_set, products_agree_with_sets) {
   }
 }
 
+TEST_P(every_instruction_set, products_of_several_rows_agree_with_sets) {
+  random_engine engine(11);
+  for (std::size_t const rows : {5, 16, 47})
+    for (std::size_t const words : {1, 31, 32, 65}) {
+      checked_matrix m(rows, words * 64);
+      m.fill(engine, 0.9);  // sums of 31 words that are close to what a byte holds
+      std::size_t const stride = round_up(rows, 16);
+      aligned_vector<word> columns(words * stride);
+      for (std::size_t r = 0; r < rows; ++r)
+        for (std::size_t w = 0; w < words; ++w) columns[w * stride + r] = m.bits.row(r)[w];
+      for (std::size_t prefixes = 1; prefixes <= 4; ++prefixes)
+        for (std::size_t const begin : {std::size_t{0}, rows - 1}) {
+          aligned_vector<std::uint32_t> counts(prefixes * stride, 7);
+          add_product_counts(columns.data(), stride, words, 1, prefixes, begin, counts.data());
+          for (std::size_t p = 0; p < prefixes; ++p)
+            for (std::size_t r = begin; r < rows; ++r)
+              ASSERT_EQ(counts[p * stride + r], 7 + m.common(1 + p, r).size());
+        }
+    }
+}
+
 TEST_P(every_instruction_set, overlap_gains_agree_with_a_loop) {
   random_engine engine(11);
   for (std::size_t width : {1, 7, 8, 9, 12, 16}) {

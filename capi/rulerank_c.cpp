@@ -3,7 +3,10 @@
 #include "core/version.hpp"
 #include "datasets/arrays.hpp"
 #include "l2r/explain/explanation.hpp"
+#include "l2r/export/export.hpp"
+#include "l2r/model/input_columns.hpp"
 #include "l2r/model/model.hpp"
+#include "l2r/model/row_scores.hpp"
 #include "l2r/model/scorer.hpp"
 #include "rulerank.h"
 
@@ -36,51 +39,6 @@ context calling_thread() {
   context ctx;
   ctx.threads = 1;
   return ctx;
-}
-
-datasets::discretizer const* cuts_of(l2r::rules_member const& of) {
-  return of.cuts.get();
-}
-datasets::discretizer const* cuts_of(l2r::scorecard_member const& of) {
-  return of.cuts.get();
-}
-datasets::discretizer const* cuts_of(l2r::joint_member const& of) {
-  return of.cuts.get();
-}
-datasets::discretizer const* cuts_of(l2r::linear_member const&) {
-  return nullptr;
-}
-datasets::discretizer const* cuts_of(l2r::model_member const& of) {
-  return std::visit([](auto const& member) { return cuts_of(member); }, of);
-}
-
-/// The names of a model's features: all members were fitted to the same documents.
-datasets::feature_names const& names_of(l2r::model const& model) {
-  datasets::discretizer const* const cuts = cuts_of(model.members.front());
-  return cuts != nullptr ? cuts->names
-                         : std::get<l2r::linear_member>(model.members.front()).weights.names;
-}
-
-/// The features that the members have cuts or weights of; ascending.
-std::set<std::uint32_t> features_of(l2r::model const& model) {
-  std::set<std::uint32_t> all;
-  for (l2r::model_member const& member : model.members)
-    if (auto const* const cuts = cuts_of(member)) {
-      for (datasets::feature_cuts const& one : cuts->features) all.insert(one.feature);
-    } else {
-      for (l2r::feature_weight const& one : std::get<l2r::linear_member>(member).weights.features)
-        all.insert(one.feature);
-    }
-  return all;
-}
-
-/// Whether a score depends on the values of its own document alone.
-bool is_portable(l2r::model const& model) {
-  if (model.members.size() > 1) return false;
-  l2r::model_member const& only = model.members.front();
-  bool const sums_items = std::holds_alternative<l2r::rules_member>(only) ||
-                          std::holds_alternative<l2r::scorecard_member>(only);
-  return sums_items && cuts_of(only)->options.norm == datasets::normalization::none;
 }
 
 void add_terms(std::set<term>& to, l2r::scorecard_member const& of) {
@@ -124,14 +82,12 @@ std::vector<term> terms_of(l2r::scorer const& scorer) {
 struct rulerank_model {
   explicit rulerank_model(rulerank::l2r::model model)
       : scorer(rulerank::capi::calling_thread(), std::move(model)),
-        names(rulerank::capi::names_of(scorer.fitted())),
-        portable(rulerank::capi::is_portable(scorer.fitted())),
+        names(rulerank::l2r::names_of(scorer.fitted())),
+        portable(rulerank::l2r::is_portable(scorer.fitted())),
         terms(rulerank::capi::terms_of(scorer)) {
-    auto const features = rulerank::capi::features_of(scorer.fitted());
-    std::uint32_t const last = features.empty() ? 0 : *features.rbegin();
-    if (!features.empty()) first_feature = std::min(1U, *features.begin());
-    columns = std::max({std::size_t{last} + 1 - first_feature, names.size(),
-                        std::size_t{scorer.fitted().columns}});
+    auto const [first, count] = rulerank::l2r::columns_of(scorer.fitted());
+    first_feature = first;
+    columns = count;
   }
 
   rulerank::l2r::scorer scorer;
@@ -215,10 +171,10 @@ std::vector<std::size_t> list_sizes(rows_argument<Value> const& of) {
   return sizes;
 }
 
-/// The documents of a call that has some. Throws `usage_error` for arguments that make no sense,
-/// `error` for an infinite value.
-template <class Value>
-datasets::dataset documents_of(rulerank_model const& by, rows_argument<Value> const& of) {
+/// Calls `use(rows, about)` with the documents of a call that has some. Throws `usage_error` for
+/// arguments that make no sense.
+template <class Value, class Use>
+auto with_rows(rulerank_model const& by, rows_argument<Value> const& of, Use const& use) {
   expect_pointer(of.values, "values");
   if (of.columns != by.columns)
     throw usage_error(fmt::format("columns: found {}, expected {}, the columns of the model",
@@ -236,10 +192,8 @@ datasets::dataset documents_of(rulerank_model const& by, rows_argument<Value> co
     std::iota(from_zero.begin(), from_zero.end(), 0U);
     about.features = from_zero;
   }
-  datasets::dense_rows<Value> const rows{of.values, of.rows, of.columns, of.stride};
-  datasets::dataset made = datasets::make_dataset(calling_thread(), rows, about);
-  made.names = by.names;
-  return made;
+  about.names = &by.names;
+  return use(datasets::dense_rows<Value>{of.values, of.rows, of.columns, of.stride}, about);
 }
 
 template <class Value>
@@ -247,7 +201,9 @@ void score(rulerank_model const* by, rows_argument<Value> const& of, double* sco
   expect_pointer(by, "model");
   if (of.rows == 0) return;
   expect_pointer(scores, "scores");
-  auto const found = by->scorer.score(calling_thread(), documents_of(*by, of)).scores;
+  auto const found = with_rows(*by, of, [&](auto const& rows, auto const& about) {
+    return l2r::score_rows(calling_thread(), by->scorer, rows, about).scores;
+  });
   std::ranges::copy(found, scores);
 }
 
@@ -266,7 +222,9 @@ void explain(rulerank_model const* by, rows_argument<Value> const& of, double* b
   expect_pointer(base, "base");
   if (!by->terms.empty()) expect_pointer(added, "added");
   context const ctx = calling_thread();
-  datasets::dataset const documents = documents_of(*by, of);
+  datasets::dataset const documents = with_rows(*by, of, [&](auto const& rows, auto const& about) {
+    return datasets::make_dataset(ctx, rows, about);
+  });
   for (datasets::query_group const& query : documents.queries) {
     l2r::explainer const explainer(ctx, by->scorer, list_of(documents, query));
     for (l2r::score_effects const& one : explainer.effects(ctx)) {

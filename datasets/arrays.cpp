@@ -182,6 +182,7 @@ dataset fill_dataset(context const& ctx, std::vector<std::size_t> row, document_
   set_labels(data, about, documents);
   set_queries(data, about);
   set_comments(data, about);
+  if (about.names != nullptr) data.names = *about.names;
   data.entries.resize(data.row.back());
   std::atomic<std::size_t> first_fault{documents};
   context const team = with_useful_threads(ctx, data.entries.size(), entries_a_thread);

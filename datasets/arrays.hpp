@@ -42,7 +42,8 @@ struct document_arrays {
   std::span<std::string_view const> comments;  ///< [N]
   /// Numbers of the columns, ascending; default: 1, 2, ...
   std::span<std::uint32_t const> features;
-  std::string name = "arrays";  ///< for messages
+  feature_names const* names = nullptr;  ///< of the features, by number; null: none has a name
+  std::string name = "arrays";           ///< for messages
   /// Also generate the lines, `LABEL qid:QID FEATURE:VALUE ... # COMMENT`, which `write_lines`
   /// writes.
   bool lines = false;

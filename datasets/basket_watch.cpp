@@ -213,8 +213,14 @@ void basket_watch::watch_header(std::span<basket_cell const> cells) {
     columns_ = 0;
   } else if (columns_ > 1) {
     for (basket_cell const& c : cells)
-      if (header_.contains(std::string(c.text))) columns_ = 0;
+      has_header_ = has_header_ && !header_.contains(std::string(c.text));
   }
+  if (columns_ < 2) return;
+  for (std::size_t c = 0; c < cells.size(); ++c) {
+    std::size_t const column = column_of_.try_emplace(std::string(cells[c].text), c).first->second;
+    has_columns_ = has_columns_ && column == c;
+  }
+  if (!has_header_ && !has_columns_) columns_ = 0;
 }
 
 void basket_watch::watch_matrix(std::span<basket_cell const> cells) {
@@ -282,11 +288,16 @@ void basket_watch::finish(std::string const& name, std::span<std::string const> 
                     name));
   else if (std::string const first = first_items(); !first.empty())
     warn(fmt::format("{}: the first items {}; if they are not items, remove them", name, first));
-  else if (columns_ > 1 && lines_ > 2)
+  else if (columns_ > 1 && lines_ > 2 && has_header_)
     warn(
         fmt::format("{}: all lines have {} items, and no item of the first line occurs again; if "
                     "it is a header, use --skip-lines 1 and write each value with its column's "
                     "name, such as colour=red",
+                    name, columns_));
+  else if (columns_ > 1 && has_columns_ && 2 * column_of_.size() <= columns_ * lines_)
+    warn(
+        fmt::format("{}: all lines have {} items, and each item occurs in one column only; if it "
+                    "is a table, write each value with its column's name, such as colour=red",
                     name, columns_));
   if (have_quantities_ && lines_ > 0 && !items.empty())
     warn(fmt::format("{}: each item ends with a number, such as {}; if it is a quantity, remove it",

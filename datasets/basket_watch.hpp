@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -103,7 +104,11 @@ class basket_watch {
   bool is_numbered_ = true, is_counted_ = true, is_prefixed_ = true;
   bool have_quantities_ = true;             // whether all items have quantities
   std::unordered_set<std::string> header_;  // the first line, while it may be a header
-  std::size_t columns_ = 0;                 // of all lines; 0: the numbers differ
+  // Of all lines; 0: the numbers differ, or the lines are neither of the following.
+  std::size_t columns_ = 0;
+  bool has_header_ = true;   // no item of the first line occurs again
+  bool has_columns_ = true;  // each item occurs in one column only
+  std::unordered_map<std::string, std::size_t> column_of_;  // by item
   bool could_be_pairs_ = true, repeats_ = false;
   std::string last_;
   std::unordered_set<std::string> firsts_, seconds_;

@@ -1,18 +1,24 @@
 #include "core/error.hpp"
 #include "core/parallel.hpp"
 #include "core/process_group.hpp"
+#include "datasets/bin_kernels.hpp"
+#include "datasets/binned_rows.hpp"
 #include "datasets/discretizer.hpp"
 #include "datasets/discretizer_parts.hpp"
 #include "datasets/text_source.hpp"
+#include "datasets/values_of.hpp"
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -20,8 +26,7 @@ namespace rulerank::inline v0::datasets {
 
 namespace {
 
-constexpr std::size_t tile_documents = 64;  // a cache line of codes
-constexpr std::size_t tile_columns = 128;   // 64 KiB of values
+constexpr std::size_t tile_columns = 128;  // 64 KiB of values
 
 /// Computes the bins of a tile's first `documents` values in one column: the number of cuts <= x,
 /// or `missing` for NaN.
@@ -29,37 +34,43 @@ void bin_values(std::span<double const, tile_documents> values, std::size_t docu
                 std::span<double const> cuts, std::uint8_t missing, std::uint8_t* codes) {
   constexpr std::size_t few = 24;           // cuts
   constexpr std::size_t few_documents = 8;  // searches take less time than a whole tile
-  // As wide as a double, so that comparisons are vectorized.
-  std::array<std::int64_t, tile_documents> bins{};
   if (cuts.size() <= few && documents > few_documents) {
-    for (double const cut : cuts)
-      for (std::size_t i = 0; i < tile_documents; ++i) bins[i] += values[i] >= cut ? 1 : 0;
-  } else {
-    for (std::size_t i = 0; i < documents; ++i)
-      bins[i] = std::upper_bound(cuts.begin(), cuts.end(), values[i]) - cuts.begin();
+    std::array<std::uint8_t, tile_documents> all;
+    count_cuts(values, cuts, missing, all);
+    std::copy_n(all.begin(), documents, codes);
+    return;
   }
   for (std::size_t i = 0; i < documents; ++i)
-    codes[i] = std::isnan(values[i]) ? missing : static_cast<std::uint8_t>(bins[i]);
+    codes[i] = std::isnan(values[i])
+                   ? missing
+                   : static_cast<std::uint8_t>(
+                         std::upper_bound(cuts.begin(), cuts.end(), values[i]) - cuts.begin());
 }
 
-/// Converts the rows of a data set to columns of codes, one tile of documents at a time.
+/// Writes the codes of a tile of documents, a block of columns at a time.
 class column_writer {
  public:
-  column_writer(dataset const& data, discretizer const& fitted, binned_dataset& result)
-      : data_(data),
-        options_(fitted.options),
+  column_writer(discretizer const& fitted, binned_dataset& result)
+      : options_(fitted.options),
         result_(result),
         values_(tile_documents * std::min(tile_columns, result.feature_count())) {
     for (feature_cuts const& f : fitted.features)
       if (!f.cuts.empty()) cuts_.push_back(f.cuts);
   }
 
-  /// Documents [begin, end), at most one tile.
-  void write_tile(std::size_t begin, std::size_t end) {
-    std::array<std::size_t, tile_documents> at{};  // processed entries of each document
+  /// Documents [begin, end), at most one tile. `read(first, last, set)` calls set(column, document,
+  /// value) for the values of the columns [first, last); others are unlisted.
+  template <class Read>
+  void write_tile(std::size_t begin, std::size_t end, Read&& read) {
+    bool const missing_is_zero = options_.missing == missing_values::zero;
+    double const unlisted = unlisted_value(options_.missing, options_.unlisted);
     for (std::size_t first = 0; first < cuts_.size(); first += tile_columns) {
       std::size_t const last = std::min(first + tile_columns, cuts_.size());
-      read_values(begin, end, first, last, at);
+      std::fill_n(values_.begin(), (last - first) * tile_documents, unlisted);
+      read(first, last, [&](std::size_t column, std::size_t d, double value) {
+        values_[(column - first) * tile_documents + (d - begin)] =
+            missing_is_zero && std::isnan(value) ? 0.0 : value;
+      });
       for (std::size_t f = first; f < last; ++f) {
         std::uint8_t const missing = options_.missing == missing_values::item
                                          ? static_cast<std::uint8_t>(cuts_[f].size() + 1)
@@ -73,33 +84,79 @@ class column_writer {
   }
 
  private:
-  void read_values(std::size_t begin, std::size_t end, std::size_t first, std::size_t last,
-                   std::array<std::size_t, tile_documents>& at) {
-    bool const missing_is_zero = options_.missing == missing_values::zero;
-    double const unlisted = options_.unlisted == unlisted_values::zero || missing_is_zero
-                                ? 0.0
-                                : std::numeric_limits<double>::quiet_NaN();
-    std::fill_n(values_.begin(), (last - first) * tile_documents, unlisted);
-    for (std::size_t d = begin; d < end; ++d) {
-      std::span<feature_value const> const row = data_.document(d);
-      std::size_t i = at[d - begin];
-      std::size_t column = first;
-      for (; i < row.size() && row[i].feature <= result_.features[last - 1]; ++i) {
-        while (result_.features[column] < row[i].feature) ++column;
-        if (result_.features[column] != row[i].feature) continue;  // the feature has no items
-        double const value = missing_is_zero && std::isnan(row[i].value) ? 0.0 : row[i].value;
-        values_[(column - first) * tile_documents + (d - begin)] = value;
-      }
-      at[d - begin] = i;
-    }
-  }
-
-  dataset const& data_;
   discretizer_options const& options_;
   binned_dataset& result_;
   std::vector<std::span<double const>> cuts_;  // one per column
   std::vector<double> values_;                 // one tile, column by column
 };
+
+/// Documents [begin, end) of a data set, at most one tile.
+void write_tile(column_writer& to, dataset const& data, std::vector<std::uint32_t> const& features,
+                std::size_t begin, std::size_t end) {
+  std::array<std::size_t, tile_documents> at{};  // processed entries of each document
+  to.write_tile(begin, end, [&](std::size_t first, std::size_t last, auto const& set) {
+    for (std::size_t d = begin; d < end; ++d) {
+      std::span<feature_value const> const row = data.document(d);
+      std::size_t& i = at[d - begin];
+      std::size_t column = first;
+      for (; i < row.size() && row[i].feature <= features[last - 1]; ++i) {
+        while (features[column] < row[i].feature) ++column;
+        if (features[column] == row[i].feature) set(column, d, row[i].value);
+      }
+    }
+  });
+}
+
+/// The columns of a fitted discretizer for `documents`, without codes.
+binned_dataset empty_columns(discretizer const& fitted, std::size_t documents) {
+  binned_dataset result;
+  result.documents = documents;
+  result.stride = round_up(documents, alignment);
+  result.names = fitted.names;
+  bool const missing_item = fitted.options.missing == missing_values::item;
+  result.item_begin.push_back(0);
+  for (feature_cuts const& f : fitted.features) {
+    if (f.cuts.empty()) continue;
+    result.features.push_back(f.feature);
+    result.has_missing_item.push_back(missing_item);
+    result.item_begin.push_back(result.item_begin.back() +
+                                static_cast<std::uint32_t>(f.cuts.size() + 1 + missing_item));
+  }
+  result.codes.assign(result.feature_count() * result.stride, no_item);
+  return result;
+}
+
+/// Calls `write(writer, begin, end)` for all tiles.
+template <class Write>
+void for_each_tile(context const& ctx, discretizer const& fitted, binned_dataset& result,
+                   Write const& write) {
+  if (result.features.empty()) return;
+  parallel_for(ctx, result.documents, 16 * tile_documents,
+               [&](std::size_t begin, std::size_t end, int) {
+                 column_writer writer(fitted, result);
+                 for (std::size_t d = begin; d < end; d += tile_documents)
+                   write(writer, d, std::min(d + tile_documents, end));
+               });
+}
+
+/// The column of each feature that has items; `columns` if there is none.
+std::vector<std::size_t> columns_of_features(std::vector<std::uint32_t> const& wanted,
+                                             std::size_t columns,
+                                             std::span<std::uint32_t const> features) {
+  std::vector<std::size_t> all;
+  for (std::uint32_t const feature : wanted) {
+    std::size_t column = columns;
+    if (!features.empty()) {
+      auto const at = std::ranges::lower_bound(features, feature);
+      if (at != features.end() && *at == feature)
+        column = static_cast<std::size_t>(at - features.begin());
+    } else if (feature >= 1 && feature <= columns) {
+      column = feature - 1;
+    }
+    all.push_back(column);
+  }
+  return all;
+}
 
 /// A file without any of these names has other features, or renamed features.
 void expect_a_name_in_common(dataset const& data, feature_names const& fitted) {
@@ -156,31 +213,43 @@ binned_dataset apply_discretizer(context const& ctx, dataset const& data,
         normalize(ctx, data, fitted.options.norm, fitted.options.missing, fitted.options.unlisted),
         plain);
   }
-  binned_dataset result;
-  result.documents = data.size();
-  result.stride = round_up(data.size(), alignment);
+  binned_dataset result = empty_columns(fitted, data.size());
   result.labels = data.labels;
   result.max_label = data.max_label();
-  result.names = fitted.names;
-  bool const missing_item = fitted.options.missing == missing_values::item;
-  result.item_begin.push_back(0);
-  for (feature_cuts const& f : fitted.features) {
-    if (f.cuts.empty()) continue;
-    result.features.push_back(f.feature);
-    result.has_missing_item.push_back(missing_item);
-    result.item_begin.push_back(result.item_begin.back() +
-                                static_cast<std::uint32_t>(f.cuts.size() + 1 + missing_item));
-  }
-  result.codes.assign(result.feature_count() * result.stride, no_item);
-  if (result.features.empty()) return result;
-
-  parallel_for(ctx, data.size(), 16 * tile_documents, [&](std::size_t begin, std::size_t end, int) {
-    column_writer writer(data, fitted, result);
-    for (std::size_t d = begin; d < end; d += tile_documents)
-      writer.write_tile(d, std::min(d + tile_documents, end));
+  for_each_tile(ctx, fitted, result, [&](column_writer& to, std::size_t begin, std::size_t end) {
+    write_tile(to, data, result.features, begin, end);
   });
   return result;
 }
+
+template <class Value>
+std::optional<binned_dataset> binned_rows(context const& ctx, dense_rows<Value> const& rows,
+                                          std::span<std::uint32_t const> features,
+                                          discretizer const& fitted) {
+  binned_dataset result = empty_columns(fitted, rows.documents);
+  std::vector<std::size_t> const columns =
+      columns_of_features(result.features, rows.columns, features);
+  std::atomic<bool> infinite{false};
+  for_each_tile(ctx, fitted, result, [&](column_writer& to, std::size_t begin, std::size_t end) {
+    to.write_tile(begin, end, [&](std::size_t first, std::size_t last, auto const& set) {
+      for (std::size_t d = begin; d < end; ++d) {
+        Value const* const row = rows.values + d * rows.stride;
+        if (first == 0 && has_infinite(std::span(row, rows.columns))) infinite = true;
+        for (std::size_t f = first; f < last; ++f)
+          if (columns[f] < rows.columns) set(f, d, static_cast<double>(row[columns[f]]));
+      }
+    });
+  });
+  if (infinite || result.features.empty()) return {};
+  return result;
+}
+
+template std::optional<binned_dataset> binned_rows(context const&, dense_rows<float> const&,
+                                                   std::span<std::uint32_t const>,
+                                                   discretizer const&);
+template std::optional<binned_dataset> binned_rows(context const&, dense_rows<double> const&,
+                                                   std::span<std::uint32_t const>,
+                                                   discretizer const&);
 
 binned_dataset join_parts(process_group const& group, binned_dataset const& part) {
   binned_dataset all;

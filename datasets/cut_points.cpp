@@ -7,6 +7,7 @@
 #include <limits>
 
 #include <fmt/format.h>
+#include <hwy/contrib/sort/vqsort.h>
 
 namespace rulerank::inline v0::datasets {
 
@@ -115,7 +116,7 @@ double roundest_between(double low, double high) {
 }
 
 value_counts count_values(std::vector<double> values, std::uint64_t zeros) {
-  std::sort(values.begin(), values.end());
+  hwy::Sorter()(values.data(), values.size(), hwy::SortAscending());
   value_counts counts;
   auto const add = [&counts](double value, std::uint64_t times) {
     if (times == 0) return;

@@ -154,6 +154,18 @@ TEST(cut_points, drawn_features_against_the_definition) {
   }
 }
 
+TEST(cut_points, tubes_of_many_values_against_the_definition) {
+  random_engine engine(20251130);
+  for (std::size_t const n : {1023, 1024, 1025, 1500})
+    for (int round = 0; round < 14; ++round) {
+      std::vector<double> values = drawn_feature(engine, n);
+      if (round % 7 == 1)  // whole numbers: all gaps are equal, and gains rise in steps
+        for (std::size_t i = 0; i < n; ++i) values[i] = static_cast<double>(i);
+      SCOPED_TRACE(fmt::format("{} values, round {}", n, round));
+      ASSERT_EQ(cut_points(binning::tube, 4, values), reference::tube_cuts(4, values));
+    }
+}
+
 TEST(cut_points, the_order_of_the_values_does_not_matter) {
   random_engine engine(5);
   std::vector<double> values = drawn_feature(engine, 200);

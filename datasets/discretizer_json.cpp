@@ -22,8 +22,7 @@ namespace {
 
 constexpr char const* format_name = "rulerank-discretizer";
 constexpr int format_version = 1;
-constexpr int version_with_names = 2;   // a reader of version 1 would only use numbers
-constexpr std::size_t most_cuts = 249;  // 250 bins and "missing" stay below `no_item`
+constexpr int version_with_names = 2;  // a reader of version 1 would only use numbers
 
 template <class Enum, std::size_t N>
 using words = std::array<std::pair<std::string_view, Enum>, N>;

@@ -1,5 +1,7 @@
 #include "datasets/feature_order.hpp"
 
+#include "bitmaps/bit_kernels.hpp"
+#include "core/aligned.hpp"
 #include "core/error.hpp"
 #include "core/parallel.hpp"
 #include "core/process_group.hpp"
@@ -7,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <fstream>
@@ -59,39 +62,151 @@ struct association {
   }
 };
 
+constexpr wide one_share = wide{1} << association::share_bits;
+constexpr std::size_t most_cells = 256;  // of a row or column
+
+/// The columns of a table over all documents: their sums, and 1 / sum. A column of a pair of
+/// features has the same sum unless the other feature has documents without a value.
+struct known_columns {
+  std::uint64_t const* sums = nullptr;
+  wide const* parts = nullptr;
+};
+
 /// Computes the association in the first `rows` × `columns` cells of a table with rows `stride`
 /// apart: the sum of O^2 / (R C) over the cells is 1 + chi2 / N.
 association associate(std::uint32_t const* table, std::size_t rows, std::size_t columns,
-                      std::size_t stride) {
-  constexpr wide one = wide{1} << association::share_bits;
-  std::vector<std::uint64_t> row_sums(rows), column_sums(columns);
+                      std::size_t stride, known_columns const& known = {}) {
+  std::array<std::uint64_t, most_cells> column_sums;
+  std::fill_n(column_sums.begin(), columns, std::uint64_t{0});
   for (std::size_t i = 0; i < rows; ++i)
-    for (std::size_t j = 0; j < columns; ++j) {
-      row_sums[i] += table[i * stride + j];
-      column_sums[j] += table[i * stride + j];
-    }
+    for (std::size_t j = 0; j < columns; ++j) column_sums[j] += table[i * stride + j];
   association result;
-  std::vector<wide> column_parts(columns);  // 1 / C
+  std::array<wide, most_cells> column_parts;  // 1 / C
   for (std::size_t j = 0; j < columns; ++j) {
     if (column_sums[j] == 0) continue;
-    column_parts[j] = one / column_sums[j];
+    column_parts[j] = known.sums != nullptr && known.sums[j] == column_sums[j]
+                          ? known.parts[j]
+                          : one_share / column_sums[j];
     ++result.columns;
   }
   wide sum = 0;
   for (std::size_t i = 0; i < rows; ++i) {
-    if (row_sums[i] == 0) continue;
+    std::uint64_t row_sum = 0;
     wide of_row = 0;  // sum of O^2 / C, at most R
     for (std::size_t j = 0; j < columns; ++j) {
       std::uint64_t const count = table[i * stride + j];
+      if (count == 0) continue;
+      row_sum += count;
       of_row += count * count * column_parts[j];
     }
-    sum += of_row / row_sums[i];
-    result.documents += row_sums[i];
+    if (row_sum == 0) continue;
+    sum += of_row / row_sum;
+    result.documents += row_sum;
     ++result.rows;
   }
-  if (sum > one) result.share = sum - one;
+  if (sum > one_share) result.share = sum - one_share;
   return result;
 }
+
+/// The bits of the items of features with few bins, for contingency tables by bit products. The
+/// documents are in blocks; a block's rows are stored word by word.
+class item_bits {
+ public:
+  /// A product of two rows costs about as much as 1/500 of a pass over the documents.
+  static constexpr std::size_t most_bins = 32;
+
+  item_bits(context const& ctx, binned_dataset const& data) : data_(data) {
+    for (std::size_t f = 0; f < data.feature_count(); ++f) {
+      row_begin_.push_back(rows_);
+      if (has(f)) rows_ += value_bins(data, f);
+    }
+    row_begin_.push_back(rows_);
+    stride_ = round_up(rows_, bitmaps::row_words_multiple * 2);
+    sums_.resize(rows_);
+    parts_.resize(rows_);
+    words_ = (data.documents + bitmaps::word_bits - 1) / bitmaps::word_bits;
+    bits_.resize(words_ * stride_);
+    parallel_for(ctx, data.feature_count(), 1, [&](std::size_t first, std::size_t last, int) {
+      for (std::size_t f = first; f < last; ++f)
+        if (has(f)) set_bits(f);
+    });
+  }
+
+  bool has(std::size_t f) const { return value_bins(data_, f) <= most_bins; }
+  known_columns columns(std::size_t f) const {
+    return {sums_.data() + row_begin_[f], parts_.data() + row_begin_[f]};
+  }
+  /// The features whose tables with all others fit into a megabyte, at most four.
+  std::size_t together() const { return std::clamp<std::size_t>((1 << 15) / (stride_ + 1), 1, 4); }
+
+  /// Contingency tables of some features with all later ones.
+  class products {
+   public:
+    products(item_bits const& bits, std::span<std::size_t const> features) : bits_(bits) {
+      for (std::size_t const f : features) {
+        table_begin_.push_back(rows_);
+        if (bits.has(f)) rows_ += value_bins(bits.data_, f);
+      }
+      counts_.resize(rows_ * bits.stride_);
+      for (std::size_t word = 0; word < bits.words_; word += block_words)
+        for (std::size_t i = 0; i < features.size(); ++i)
+          if (bits.has(features[i]))
+            add(word, features[i], counts_.data() + table_begin_[i] * bits.stride_);
+    }
+
+    /// The table of the i-th of the features and feature g: rows stride() apart.
+    std::uint32_t const* table(std::size_t i, std::size_t g) const {
+      return counts_.data() + table_begin_[i] * stride() + bits_.row_begin_[g];
+    }
+    std::size_t stride() const { return bits_.stride_; }
+
+   private:
+    static constexpr std::size_t block_words = 62, most_prefixes = 4;
+
+    void add(std::size_t word, std::size_t f, std::uint32_t* counts) const {
+      std::size_t const rows = value_bins(bits_.data_, f),
+                        groups = (rows + most_prefixes - 1) / most_prefixes;
+      for (std::size_t group = 0; group < groups; ++group) {
+        std::size_t const first = rows * group / groups, last = rows * (group + 1) / groups;
+        bitmaps::add_product_counts(bits_.bits_.data() + word * stride(), stride(),
+                                    std::min(block_words, bits_.words_ - word),
+                                    bits_.row_begin_[f] + first, last - first,
+                                    bits_.row_begin_[f + 1], counts + first * stride());
+      }
+    }
+
+    item_bits const& bits_;
+    std::vector<std::size_t> table_begin_;
+    std::size_t rows_ = 0;
+    aligned_vector<std::uint32_t> counts_;
+  };
+
+ private:
+  void set_bits(std::size_t f) {
+    std::uint8_t const* const codes = data_.column(f);
+    std::size_t const bins = value_bins(data_, f);
+    std::array<bitmaps::word, no_item + 1> of_bins{};
+    for (std::size_t w = 0; w < words_; ++w) {
+      std::size_t const begin = w * bitmaps::word_bits,
+                        n = std::min(bitmaps::word_bits, data_.documents - begin);
+      for (std::size_t b = 0; b < bins; ++b) of_bins[b] = 0;
+      for (std::size_t d = 0; d < n; ++d) of_bins[codes[begin + d]] |= bitmaps::word{1} << d;
+      for (std::size_t b = 0; b < bins; ++b) {
+        bits_[w * stride_ + row_begin_[f] + b] = of_bins[b];
+        sums_[row_begin_[f] + b] += static_cast<std::uint64_t>(std::popcount(of_bins[b]));
+      }
+    }
+    for (std::size_t r = row_begin_[f]; r < row_begin_[f + 1]; ++r)
+      if (sums_[r] != 0) parts_[r] = one_share / sums_[r];
+  }
+
+  binned_dataset const& data_;
+  std::vector<std::size_t> row_begin_;  // [F + 1]
+  std::size_t rows_ = 0, stride_ = 0, words_ = 0;
+  aligned_vector<bitmaps::word> bits_;  // [words][stride]
+  std::vector<std::uint64_t> sums_;     // [rows] documents with the item
+  std::vector<wide> parts_;             // [rows] 1 / sum
+};
 
 constexpr std::size_t columns_at_once = 4;
 constexpr std::size_t documents_at_once = 4096;
@@ -102,12 +217,12 @@ class pair_counter {
  public:
   explicit pair_counter(binned_dataset const& data) : data_(data) {}
 
-  /// Calls `answer(g, association)` for g in [first, last), at most `columns_at_once`.
+  /// Calls `answer(g, association)` for each g of `others`, at most `columns_at_once`.
   template <class Answer>
-  void count(std::size_t f, std::size_t first, std::size_t last, Answer answer) {
+  void count(std::size_t f, std::span<std::size_t const> others, Answer const& answer) {
     std::size_t const rows = value_bins(data_, f);
     std::size_t stride = 1;
-    for (std::size_t g = first; g < last; ++g)
+    for (std::size_t const g : others)
       while (stride < value_bins(data_, g) + 1) stride *= 2;
     std::size_t const size = (rows + 1) * stride;  // the last row and column: no value
     tables_.assign(columns_at_once * size, 0);
@@ -115,7 +230,7 @@ class pair_counter {
     std::array<std::uint8_t const*, columns_at_once> column{};
     std::array<std::uint8_t, columns_at_once> absent{};
     for (std::size_t k = 0; k < columns_at_once; ++k) {
-      std::size_t const g = std::min(first + k, last - 1);  // the last one repeated, without effect
+      std::size_t const g = others[std::min(k, others.size() - 1)];  // repeated, without effect
       table[k] = tables_.data() + k * size;
       column[k] = data_.column(g);
       absent[k] = static_cast<std::uint8_t>(value_bins(data_, g));
@@ -137,8 +252,8 @@ class pair_counter {
         ++table[3][row + codes_[3][i]];
       }
     }
-    for (std::size_t g = first; g < last; ++g)
-      answer(g, associate(table[g - first], rows, value_bins(data_, g), stride));
+    for (std::size_t k = 0; k < others.size(); ++k)
+      answer(others[k], associate(table[k], rows, value_bins(data_, others[k]), stride));
   }
 
  private:
@@ -176,23 +291,38 @@ std::vector<std::size_t> by_mean_cramers_v(context const& ctx, binned_dataset co
     own.push_back(f);
   std::vector<std::vector<wide>> sums(static_cast<std::size_t>(ctx.thread_count()),
                                       std::vector<wide>(features));
+  item_bits const bits(ctx, data);
+  std::size_t const together = bits.together();
   std::size_t const round = 16 * static_cast<std::size_t>(ctx.thread_count());
   for (std::size_t begin = 0; begin < own.size(); begin += round) {
     ctx.report("feature order", begin, own.size());
     std::size_t const count = std::min(round, own.size() - begin);
-    parallel_for(ctx, count, 1, [&](std::size_t first, std::size_t last, int thread) {
+    parallel_for(ctx, count, together, [&](std::size_t first, std::size_t last, int thread) {
       std::vector<wide>& sum = sums[static_cast<std::size_t>(thread)];
       auto const counter = std::make_unique<pair_counter>(data);
-      for (std::size_t const f : std::span(own).subspan(begin + first, last - first))
-        for (std::size_t g = f + 1; g < features; g += columns_at_once) {
+      std::span<std::size_t const> const some = std::span(own).subspan(begin + first, last - first);
+      item_bits::products const products(bits, some);
+      for (std::size_t i = 0; i < some.size(); ++i) {
+        std::size_t const f = some[i];
+        auto const add = [&](std::size_t g, association const& found) {
+          auto const v = static_cast<std::uint64_t>(found.cramers_v() * 0x1p52);
+          sum[f] += v;
+          sum[g] += v;
+        };
+        std::vector<std::size_t> others;
+        for (std::size_t g = f + 1; g < features; ++g)
+          if (!bits.has(f) || !bits.has(g))
+            others.push_back(g);
+          else
+            add(g, associate(products.table(i, g), value_bins(data, f), value_bins(data, g),
+                             products.stride(), bits.columns(g)));
+        for (std::size_t g = 0; g < others.size(); g += columns_at_once) {
           ctx.check_stop();
-          counter->count(f, g, std::min(g + columns_at_once, features),
-                         [&](std::size_t other, association const& found) {
-                           auto const v = static_cast<std::uint64_t>(found.cramers_v() * 0x1p52);
-                           sum[f] += v;
-                           sum[other] += v;
-                         });
+          counter->count(
+              f, std::span(others).subspan(g).first(std::min(columns_at_once, others.size() - g)),
+              add);
         }
+      }
     });
   }
   if (group != nullptr) sums = gather_values(*group, sum_of(sums));
@@ -344,7 +474,7 @@ binned_dataset best_features(context const& ctx, binned_dataset const& data, dou
 double cramers_v(binned_dataset const& data, std::size_t f, std::size_t g) {
   double v = 0;
   std::make_unique<pair_counter>(data)->count(
-      f, g, g + 1, [&v](std::size_t, association const& found) { v = found.cramers_v(); });
+      f, std::span(&g, 1), [&v](std::size_t, association const& found) { v = found.cramers_v(); });
   return v;
 }
 

@@ -215,6 +215,36 @@ TEST(feature_order, chi2_is_the_mean_v_descending_for_any_number_of_threads_and_
   }
 }
 
+TEST(feature_order, chi2_of_few_and_many_bins_and_documents) {
+  random_engine engine(33);
+  for (std::size_t const documents : {1, 63, 64, 65, 4500}) {
+    binned_dataset data = drawn(engine, 9, documents, 40, false);
+    // Features of 2 to 40 bins, some counted by products of bits and some in passes.
+    for (std::uint32_t f = 0; f < 9; ++f) {
+      std::uint32_t const bins = f % 3 == 0 ? 2 + f : 31 + f % 4;
+      data.item_begin[f + 1] = data.item_begin[f] + bins;
+      for (std::size_t d = 0; d < documents; ++d) {
+        std::uint8_t& code = data.codes[f * data.stride + d];
+        if (code != no_item) code = static_cast<std::uint8_t>(code % bins);
+      }
+    }
+    std::vector<std::uint64_t> sums(9);
+    for (std::size_t f = 0; f < 9; ++f)
+      for (std::size_t g = 0; g < 9; ++g)
+        if (f != g) sums[f] += static_cast<std::uint64_t>(cramers_v(data, f, g) * 0x1p52);
+    std::vector<std::size_t> expected(9);
+    std::iota(expected.begin(), expected.end(), std::size_t{0});
+    std::stable_sort(expected.begin(), expected.end(), [&](std::size_t a, std::size_t b) {
+      return (sums[a] + (1 << 19)) >> 20 > (sums[b] + (1 << 19)) >> 20;
+    });
+    for (int const threads : {1, 3}) {
+      context ctx;
+      ctx.threads = threads;
+      EXPECT_EQ(order_features(ctx, data, feature_order::chi2), expected);
+    }
+  }
+}
+
 TEST(feature_order, equal_columns_stay_in_order_wherever_they_are) {
   random_engine engine(32);
   for (int round = 0; round < 10; ++round) {

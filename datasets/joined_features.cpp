@@ -18,39 +18,48 @@ namespace rulerank::inline v0::datasets {
 
 namespace {
 
-std::string pair_of(std::string_view qid, std::string_view id) {
-  return fmt::format("{}\t{}", qid, id);  // neither contains spaces
+std::string key_of(join_key by, std::string_view qid, std::string_view id) {
+  return fmt::format("{}\t{}", by.query ? qid : "", by.document ? id : "");  // no id has a tab
+}
+
+std::string key_text(join_key by, std::string_view qid, std::string_view id) {
+  std::string const query = by.query ? "query " + rulerank::quoted(qid) : "";
+  std::string const document = by.document ? "document " + rulerank::quoted(id) : "";
+  return query + (by.query && by.document ? " and " : "") + document;
 }
 
 std::string_view id_of(dataset const& data, std::size_t d) {
   return d < data.ids.size() ? data.ids[d] : std::string_view{};
 }
 
-/// Returns the row of each pair. Throws `error` for a row without a docid and for a duplicate pair.
-std::unordered_map<std::string, std::size_t> rows_by_pair(dataset const& columns) {
+/// Returns the row of each key. Throws `error` for a row without a docid and for a duplicate key.
+std::unordered_map<std::string, std::size_t> rows_by_key(dataset const& columns, join_key by) {
   std::unordered_map<std::string, std::size_t> row_of;
   for (query_group const& query : columns.queries)
     for (std::size_t d = query.begin; d < query.end; ++d) {
       std::string_view const id = id_of(columns, d);
-      if (id.empty())
+      if (by.document && id.empty())
         throw error(place_of(columns, d),
-                    "found a row without a docid, expected one, because columns are joined by qid "
-                    "and docid");
-      auto const [first, is_new] = row_of.emplace(pair_of(query.qid, id), d);
+                    fmt::format("found a row without a docid, expected one, because columns are "
+                                "joined by {}docid",
+                                by.query ? "qid and " : ""));
+      auto const [first, is_new] = row_of.emplace(key_of(by, query.qid, id), d);
       if (is_new) continue;
       std::size_t const before = std::min(first->second, d), again = std::max(first->second, d);
-      throw error(
-          place_of(columns, again),
-          fmt::format(
-              "found query {} and document {} again (first on line {}), expected each pair once",
-              rulerank::quoted(query.qid), rulerank::quoted(id), place_of(columns, before).line));
+      throw error(place_of(columns, again),
+                  fmt::format("found {} again (first on line {}), expected each {} once",
+                              key_text(by, query.qid, id), place_of(columns, before).line,
+                              by.query && by.document ? "pair"
+                              : by.query              ? "query"
+                                                      : "document"));
     }
   return row_of;
 }
 
-/// Throws `error` for columns that do not identify the documents of their rows.
-void expect_pairs(dataset const& columns, std::span<std::string const> chosen) {
-  if (columns.delimiter == 0) return;
+/// Returns what identifies the rows. Throws `error` for columns that have neither a qid nor a
+/// docid.
+join_key key_of(dataset const& columns, std::span<std::string const> chosen) {
+  if (columns.delimiter == 0) return {};
   read_options any;
   any.optional_labels = true;
   delimited_layout const layout =
@@ -58,11 +67,11 @@ void expect_pairs(dataset const& columns, std::span<std::string const> chosen) {
   auto const has = [&](column_role::kind what) {
     return std::ranges::find(layout.columns, what, &column_role::what) != layout.columns.end();
   };
-  for (auto const& [what, title] :
-       {std::pair(column_role::kind::qid, "qid"), std::pair(column_role::kind::docid, "docid")})
-    if (!has(what))
-      throw error({columns.name, 1, 1},
-                  fmt::format("found no column {}, expected qid, docid and features", title));
+  join_key const key{has(column_role::kind::qid), has(column_role::kind::docid)};
+  if (!key.query && !key.document)
+    throw error({columns.name, 1, 1},
+                "found no column qid or docid, expected one or both, and features");
+  return key;
 }
 
 /// Returns the numbers of the features to join.
@@ -145,10 +154,11 @@ std::uint32_t changed(new_numbers const& numbers, std::uint32_t feature) {
 
 joined_features join_features(dataset const& pool, dataset const& columns,
                               std::span<std::string const> chosen) {
-  expect_pairs(columns, chosen);
-  auto const row_of = rows_by_pair(columns);
+  join_key const key = key_of(columns, chosen);
+  auto const row_of = rows_by_key(columns, key);
   std::vector<std::uint32_t> const features = features_to_join(pool, columns, chosen);
   joined_features result;
+  result.key = key;
   dataset& data = result.data;
   data = pool;
   data.lines.clear();
@@ -175,7 +185,7 @@ joined_features join_features(dataset const& pool, dataset const& columns,
       row.clear();
       for (feature_value const& entry : pool.document(d))
         row.push_back({changed(of_pool, entry.feature), entry.value});
-      auto const at = row_of.find(pair_of(query.qid, id_of(pool, d)));
+      auto const at = row_of.find(key_of(key, query.qid, id_of(pool, d)));
       if (at == row_of.end()) {
         for (std::uint32_t const f : features)
           row.push_back({changed(of_columns, f), std::numeric_limits<double>::quiet_NaN()});

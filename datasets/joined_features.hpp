@@ -25,6 +25,11 @@ dataset parse_columns(context const& ctx, std::string text, std::string name,
                       std::span<std::string const> chosen = {},
                       std::function<void(std::string const&)> const& warn = {});
 
+/// What identifies a row of columns to join: a query, a document, or a pair of both.
+struct join_key {
+  bool query = true, document = true;
+};
+
 /// A data set with additional features.
 struct joined_features {
   dataset data;                        ///< without lines, in the pool's format
@@ -33,15 +38,17 @@ struct joined_features {
   std::size_t matched = 0;             ///< documents of the pool that have a row in the columns
   std::size_t unknown = 0;             ///< rows of the columns without a document
   std::optional<std::size_t> first_unknown;  ///< one of them
+  join_key key;
 };
 
-/// Adds features of other documents with the same qid and docid to the documents of a pool. A
-/// document without such a row gets missing values (NaN); labels of `columns` are ignored. Named
-/// columns that are added to numbered features get the next numbers, in name order. `chosen`: the
-/// names of the features to join; empty: all. Throws `error` with the position for a row without a
-/// docid, a duplicate pair of qid and docid in `columns`, columns without a qid, a docid or a
-/// feature, a chosen feature that is missing, a feature that the pool already has, and numbered
-/// columns for named features. Several threads may call it at once.
+/// Adds features of the rows with the same qid and docid to the documents of a pool. Delimited
+/// columns without a qid are joined by docid, those without a docid by qid. A document without such
+/// a row gets missing values (NaN); labels of `columns` are ignored. Named columns that are added
+/// to numbered features get the next numbers, in name order. `chosen`: the names of the features to
+/// join; empty: all. Throws `error` with the position for a row without a docid, a duplicate key in
+/// `columns`, columns without qid and docid or without a feature, a chosen feature that is missing,
+/// a feature that the pool already has, and numbered columns for named features. Several threads
+/// may call it at once.
 joined_features join_features(dataset const& pool, dataset const& columns,
                               std::span<std::string const> chosen = {});
 

@@ -67,6 +67,24 @@ TEST(joined, by_hand) {
   EXPECT_EQ(result.columns, (std::vector<std::string>{"age, of page", "clicks"}));
 }
 
+TEST(joined, by_document_or_by_query_alone) {
+  auto const by_document =
+      join_features(pool(), parse_columns({}, "docid,price\n1e3,4\nabc,5\n007,2\n", "own.csv"));
+  EXPECT_EQ(rows_of(by_document.data),
+            (std::vector<std::string>{"bm25:1.5 price:2.0 tf:2.0 ", "bm25:0.5 price:4.0 tf:0.0 ",
+                                      "bm25:7.0 price:2.0 tf:1.0 "}));
+  EXPECT_EQ(by_document.matched, 3U);
+  EXPECT_EQ(by_document.first_unknown, 1U);
+  EXPECT_FALSE(by_document.key.query);
+  auto const by_query =
+      join_features(pool(), parse_columns({}, "length,qid\n9,q0\n3,q1\n", "own.csv"));
+  EXPECT_EQ(rows_of(by_query.data),
+            (std::vector<std::string>{"bm25:1.5 length:3.0 tf:2.0 ", "bm25:0.5 length:3.0 tf:0.0 ",
+                                      "bm25:7.0 length:? tf:1.0 "}));
+  EXPECT_EQ(by_query.unknown, 1U);
+  EXPECT_FALSE(by_query.key.document);
+}
+
 TEST(joined, columns_that_are_not_chosen_may_hold_anything) {
   std::vector<std::string> const chosen{"b"};
   auto const columns = parse_columns({},
@@ -117,8 +135,16 @@ TEST(joined, faults_are_told_with_their_line) {
                "own.csv:4:1: found query \"q1\" and document \"007\" again");
   expect_fault(read("qid,docid,a\nq1,007,1\nq1,,1\n", "own.csv"),
                "own.csv:3:1: found a row without a docid");
-  expect_fault(read("qid,a\nq1,1\n", "own.csv"), "own.csv:1:1: found no column docid");
-  expect_fault(read("docid,a\n007,1\n", "own.csv"), "own.csv:1:1: found no column qid");
+  expect_fault(read("a,b\n1,2\n", "own.csv"),
+               "own.csv:1:1: found no column qid or docid, expected one or both, and features");
+  expect_fault(
+      read("docid,a\n007,1\n1e3,1\n007,2\n", "own.csv"),
+      "own.csv:4:1: found document \"007\" again (first on line 2), expected each document once");
+  expect_fault(read("docid,a\n007,1\n,1\n", "own.csv"),
+               "own.csv:3:1: found a row without a docid, expected one, because columns are joined "
+               "by docid");
+  expect_fault(read("qid,a\nq2,1\nq1,1\nq2,3\n", "own.csv"),
+               "own.csv:4:1: found query \"q2\" again (first on line 2), expected each query once");
   expect_fault(read("qid,docid,tf\nq1,007,1\n", "own.csv"),
                "own.csv:1:1: found the column \"tf\", which pool.txt has already");
   expect_fault(read("qid,docid,a\nq1,007,1\n", "own.csv"),

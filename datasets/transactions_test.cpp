@@ -224,7 +224,13 @@ TEST_F(transaction_files, odd_baskets_are_said) {
             ": all lines have 3 items, and no item of the first line occurs again; if it is a "
             "header, use --skip-lines 1 and write each value with its column's name, such as "
             "colour=red\n: ? counts as an item; if it means an empty cell, leave the cell empty\n");
+  std::string const table =
+      ": all lines have 2 items, and each item occurs in one column only; if it is a table, write "
+      "each value with its column's name, such as colour=red\n";
+  EXPECT_EQ(warned("m,20\nf,30\nm,30\nf,20\n", ','), table);
   EXPECT_EQ(warned("a,b\nc,d\na,e\n", ','), "");
+  EXPECT_EQ(warned("m,20\n20,m\nm,30\nm,20\n", ','), "");
+  EXPECT_EQ(warned("m,20\nf,30\nm,30\nf,20,x\n", ','), "");
   EXPECT_EQ(named(read_baskets({}, file("green tea\tmilk\n"), {.separator = '\t'})),
             (rows{{"green tea", "milk"}}));
 }

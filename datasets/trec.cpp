@@ -132,14 +132,17 @@ bool seems_title(field const& word) {
   double value = 0;
   bool const is_fraction =
       read_number(found.label.text, value) == number_kind::finite && value != std::trunc(value);
-  throw error({name, found.label_line, found.label.column},
-              fmt::format("found '{}', expected a whole number as label{}{}{}{}", found.label.text,
-                          found.columns,
-                          is_fraction ? "; `rulerank evaluate --test` reads fractional labels" : "",
-                          found.line == 1 && seems_title(found.qid) && seems_title(found.label)
-                              ? "; a header names columns such as qid, docid and rating"
-                              : "",
-                          comment_hint(found.qid.text)));
+  throw error(
+      {name, found.label_line, found.label.column},
+      fmt::format("found '{}', expected a whole number as label{}{}{}{}", found.label.text,
+                  found.columns,
+                  is_fraction ? "; `rulerank evaluate --test` reads fractional labels" : "",
+                  !seems_title(found.label) ? ""
+                  : found.in_table ? "; `rulerank judgments --label-names` makes numbers of words"
+                  : found.line == 1 && seems_title(found.qid)
+                      ? "; a header names columns such as qid, docid and rating"
+                      : "",
+                  comment_hint(found.qid.text)));
 }
 
 /// Returns the columns that a header names.
@@ -226,6 +229,7 @@ std::size_t for_each_table_judgment(std::string_view text, std::string const& na
     found.qid = field_of(columns.qid, found.line);
     found.docno = field_of(columns.docno, found.line);
     found.label = field_of(columns.label, found.label_line);
+    found.in_table = true;
     take(found);
   }
   return without_label;

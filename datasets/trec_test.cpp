@@ -74,6 +74,9 @@ TEST_F(trec_files, qrels_with_headers) {
        ":2:1: found 1 column, expected 3 as on the first line (qid, docno, label), or the header "
        "of a table "
        "with a query, a document and a rating"},
+      {"qid,docid,label\n1,a,Exact\n",
+       ":2:5: found 'Exact', expected a whole number as label; `rulerank judgments --label-names` "
+       "makes numbers of words"},
       {"who 0 what grade\n1 0 a 1\n",
        ":1:12: found 'grade', expected a whole number as label; a header names columns such as "
        "qid, docid and rating"},

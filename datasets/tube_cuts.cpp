@@ -1,17 +1,18 @@
 #include "datasets/cut_points.hpp"
+#include "datasets/tube_kernels.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <vector>
 
 namespace rulerank::inline v0::datasets {
 
 namespace {
 
 /// Returns n ln(n / (N w)), or 0 for an empty bin.
-double log_likelihood(std::uint64_t n, double total, double width) {
-  if (n == 0) return 0;
-  double const count = static_cast<double>(n);
-  return count * std::log(count / (total * width));
+double log_likelihood(double n, double total, double width) {
+  return n == 0 ? 0 : n * std::log(n / (total * width));
 }
 
 /// A bin of the tube: [from, to) with the distinct values first .. last - 1, and its best cut.
@@ -29,7 +30,7 @@ class tube {
  public:
   explicit tube(value_counts const& counts)
       : values_(counts.values),
-        before_(counts.before),
+        before_(counts.before.begin(), counts.before.end()),
         total_(static_cast<double>(counts.total())) {
     double const range = values_.back() - values_.front();
     double gap = range;
@@ -62,47 +63,98 @@ class tube {
   }
 
  private:
-  std::uint64_t documents(std::size_t first, std::size_t last) const {
+  double documents(std::size_t first, std::size_t last) const {
     return before_[last] - before_[first];
   }
 
   bool precedes(tube_bin const& a, tube_bin const& b) const {
     if (a.gain != b.gain) return a.gain > b.gain;
-    std::uint64_t const in_a = documents(a.first, a.last), in_b = documents(b.first, b.last);
+    double const in_a = documents(a.first, a.last), in_b = documents(b.first, b.last);
     if (in_a != in_b) return in_a > in_b;
     return a.cut < b.cut;
   }
 
+  /// Finds the cut that a scan of all values finds. Chunks of many values are scanned only if
+  /// their approximate gains can be the largest.
   void find_cut(tube_bin& bin) const {
+    std::size_t const chunks = (bin.last - bin.first + tube_chunk - 1) / tube_chunk;
+    if (chunks < 4 || !scan_best_chunks(bin, chunks)) scan(bin, bin.first, bin.last);
+  }
+
+  /// Considers the cuts below and above each of the values first .. last - 1.
+  void scan(tube_bin& bin, std::size_t first, std::size_t last) const {
+    visit_cuts(bin, first, last, [&](double gain, double cut, std::size_t middle) {
+      if (gain > bin.gain + least_gain) bin = with_cut(bin, gain, cut, middle);
+    });
+  }
+
+  /// Returns false, and leaves the bin, if the gains of the chunks that are passed over could
+  /// change the result. A scan replaces its best cut only by a gain that is larger by more than
+  /// least_gain, so its best gain before a chunk matters.
+  bool scan_best_chunks(tube_bin& bin, std::size_t chunks) const {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    std::vector<double> gains(chunks, -infinity);
+    approximate_tube_gains(values_, before_, {bin.from, bin.to, bin.first, bin.last, margin_},
+                           gains);
+    double const error = tube_gain_error(total_);
+    double const least = *std::ranges::max_element(gains) - 4 * error - 1000 * least_gain;
+    gains.front() = gains.back() = infinity;
+    // No cut that is passed over has more, and no cut before one that is certainly taken.
+    double most = least + error;
+    bool certain = most <= 0;
+    tube_bin found = bin;
+    for (std::size_t c = 0; c < chunks; ++c) {
+      if (gains[c] < least) continue;
+      std::size_t const first = bin.first + c * tube_chunk;
+      visit_cuts(bin, first, std::min(first + tube_chunk, bin.last),
+                 [&](double gain, double cut, std::size_t middle) {
+                   if (gain > (certain ? found.gain : most) + least_gain) {
+                     found = with_cut(bin, gain, cut, middle);
+                     certain = true;
+                   } else if (!certain) {
+                     most = std::max(most, gain);
+                   }
+                 });
+    }
+    if (certain) bin = found;
+    return certain;
+  }
+
+  static tube_bin with_cut(tube_bin bin, double gain, double cut, std::size_t middle) {
+    bin.gain = gain;
+    bin.cut = cut;
+    bin.middle = middle;
+    return bin;
+  }
+
+  /// Calls consider(gain, cut, middle) for the cuts below and above the values first .. last - 1.
+  template <class Consider>
+  void visit_cuts(tube_bin const& bin, std::size_t first, std::size_t last,
+                  Consider const& consider) const {
     if (bin.first == bin.last) return;  // an empty bin has no gain
     double const parent = log_likelihood(documents(bin.first, bin.last), total_, bin.to - bin.from);
-    auto const consider = [&](double cut, std::size_t middle) {
+    auto const visit = [&](double cut, std::size_t middle) {
       if (!(cut > bin.from && cut < bin.to)) return;
-      double const gain = log_likelihood(documents(bin.first, middle), total_, cut - bin.from) +
-                          log_likelihood(documents(middle, bin.last), total_, bin.to - cut) -
-                          parent;
-      if (gain > bin.gain + least_gain) {
-        bin.gain = gain;
-        bin.cut = cut;
-        bin.middle = middle;
-      }
+      consider(log_likelihood(documents(bin.first, middle), total_, cut - bin.from) +
+                   log_likelihood(documents(middle, bin.last), total_, bin.to - cut) - parent,
+               cut, middle);
     };
-    for (std::size_t i = bin.first; i < bin.last; ++i) {
+    for (std::size_t i = first; i < last; ++i) {
       double const value = values_[i];
       double below = value - margin_;
       if (i > 0) below = std::max(below, midpoint(values_[i - 1], value));
       double above = value + margin_;
       if (i + 1 < values_.size()) above = std::min(above, midpoint(value, values_[i + 1]));
       // If two values are adjacent doubles, the only cut between them is the larger one.
-      consider(below, i > bin.first && below <= values_[i - 1] ? i - 1 : i);
-      consider(above, above <= value ? i : i + 1);
+      visit(below, i > bin.first && below <= values_[i - 1] ? i - 1 : i);
+      visit(above, above <= value ? i : i + 1);
     }
   }
 
   static double midpoint(double a, double b) { return (a + b) / 2; }
 
   std::vector<double> const& values_;
-  std::vector<std::uint64_t> const& before_;
+  std::vector<double> before_;  // [K + 1] number of smaller values, exact below 2^53
   double total_;
   double margin_;
 };

@@ -47,6 +47,7 @@ struct table {
   std::string title{};  ///< one line, may be empty
   std::vector<column> columns{};
   std::vector<std::vector<cell>> rows{};  ///< each as long as `columns`
+  std::string key{};                      ///< identifies the table in a page; may be empty
 };
 
 /// The table as text ending with a line feed. `table`: aligned columns; `tsv`: a comment line `#

@@ -179,11 +179,17 @@ class fold_runner {
     for (rules::rule_size const size : settings_.reduce_sizes) tune(size);
   }
 
+  /// How to evaluate other sets than the test sets: r_max is the largest label of the set.
+  eval::profile profile_of_other_sets() const {
+    eval::profile profile = settings_.profile;
+    profile.max_label.reset();
+    return profile;
+  }
+
   /// Chooses how to rank by each measure; the choices share their trials.
   void tune(rules::rule_size reduce_size) {
     tuned_settings const& asked = *settings_.tune;
-    eval::profile rules = settings_.profile;
-    rules.max_label.reset();  // use r_max of the test sets
+    eval::profile const rules = profile_of_other_sets();
     datasets::dataset const training = training_of(reduce_size);
     auto const prepare = [&](tuning::cuts const& how) {
       cut_sets const& sets = sets_by(how);
@@ -326,7 +332,7 @@ class fold_runner {
         {
           stage_timer const timer(work_.out, "choose the feature");
           result_.feature =
-              best_feature(ctx_, vali_, settings_.measures.front(), settings_.profile);
+              best_feature(ctx_, vali_, settings_.measures.front(), profile_of_other_sets());
         }
         return keep(what, eval::feature_scores(test_, result_.feature->feature,
                                                result_.feature->ascending));

@@ -36,16 +36,6 @@ std::string text_of(json const& value) {
   return json_line_of(value);
 }
 
-/// Compares in a time that does not depend on where the strings differ.
-bool same_secret(std::string_view a, std::string_view b) {
-  if (a.size() != b.size()) return false;
-  unsigned different = 0;
-  for (std::size_t i = 0; i < a.size(); ++i)
-    different |=
-        static_cast<unsigned>(static_cast<unsigned char>(a[i]) ^ static_cast<unsigned char>(b[i]));
-  return different == 0;
-}
-
 /// Whether a content type is JSON, alone or with `charset=utf-8`: ignoring case and blanks around
 /// the semicolon, the charset quoted or not (RFC 9110, 5.6.6 and 8.3.1).
 bool is_json(std::string_view type) {
@@ -170,20 +160,6 @@ json body_of(std::string const& text) {
 
 }  // namespace
 
-std::vector<std::pair<std::string, std::string>> const& security_fields() {
-  static std::vector<std::pair<std::string, std::string>> const fields{
-      {"Content-Security-Policy",
-       "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
-       "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"},
-      {"X-Content-Type-Options", "nosniff"},
-      {"X-Frame-Options", "DENY"},
-      {"Referrer-Policy", "no-referrer"},
-      {"Cross-Origin-Opener-Policy", "same-origin"},
-      {"Cross-Origin-Resource-Policy", "same-origin"},
-      {"Cache-Control", "no-store"}};
-  return fields;
-}
-
 std::string new_token() {
   std::random_device random;  // the system's source, not a seeded generator
   std::string token;
@@ -230,7 +206,7 @@ http_response label_service::handle(http_request const& request) {
     if (request.method == "GET" || request.method == "HEAD") return page(request.target);
     if (request.method == "POST") return post(request);
     http_response reply = refuse(405, "found a different method, expected GET, HEAD or POST");
-    reply.allow = "GET, HEAD, POST";
+    reply.fields = {{"Allow", "GET, HEAD, POST"}};
     return reply;
   } catch (refusal const& e) {
     return refuse(e.status(), e.what());
@@ -258,7 +234,7 @@ http_response label_service::post(http_request const& request) {
     return refuse(403, "found a different origin, expected the page of this server");
   if (!is_json(field("content-type")))
     return refuse(415, "found a different content type, expected application/json");
-  if (!same_secret(field("x-rulerank-token"), how_.token))
+  if (!server::same_secret(field("x-rulerank-token"), how_.token))
     return refuse(
         401, "found a different token, expected the token in the address that the program printed");
   json const body = body_of(request.body);

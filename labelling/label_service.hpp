@@ -2,6 +2,7 @@
 
 #include "labelling/label_team.hpp"
 #include "labelling/question_view.hpp"
+#include "server/http.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -15,26 +16,11 @@
 // The requests and responses of labelling in a browser, without sockets.
 namespace rulerank::inline v0::labelling {
 
-struct http_request {
-  std::string method;
-  std::string target;
-  std::map<std::string, std::string> fields;  ///< names in lower case
-  std::string body;
-};
-
-struct http_response {
-  int status = 200;
-  std::string content_type;
-  std::string body;
-  std::string allow{};  ///< the methods of the path, for status 405
-};
+using server::http_request;
+using server::http_response;
 
 /// Maximum size of a request's body in bytes.
 inline constexpr std::size_t most_body = 4096;
-
-/// Header fields of every response, besides type and length: forbid caching, framing and requests
-/// to other sites.
-std::vector<std::pair<std::string, std::string>> const& security_fields();
 
 /// A random token of 32 hexadecimal digits.
 std::string new_token();

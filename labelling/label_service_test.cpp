@@ -101,7 +101,7 @@ TEST_F(service, has_a_page_without_secrets) {
   EXPECT_EQ(status({"GET", "/etc/passwd", {{"host", "localhost:8420"}}, {}}), 404);
   EXPECT_EQ(status({"GET", "/../page.js", {{"host", "localhost:8420"}}, {}}), 404);
   std::set<std::string> names;
-  for (auto const& [name, value] : security_fields()) names.insert(name);
+  for (auto const& [name, value] : server::page_fields()) names.insert(name);
   EXPECT_TRUE(names.contains("Content-Security-Policy"));
 }
 
@@ -139,7 +139,7 @@ TEST_F(service, refuses_what_does_not_come_from_its_page) {
   http_request other = request("/next", body);
   other.method = "PUT";
   EXPECT_EQ(status(other), 405);
-  EXPECT_EQ(service_.handle(other).allow, "GET, HEAD, POST");
+  EXPECT_EQ(service_.handle(other).fields, (server::header_fields{{"Allow", "GET, HEAD, POST"}}));
   EXPECT_EQ(status(request("/nothing", body)), 404);
   EXPECT_TRUE(journal_.answers().empty());
 }

@@ -109,7 +109,7 @@ void add_effects(query_document const& document, l2r::score_effects const& of,
   double const scale = std::pow(10, digits);
   l2r::shown_effects const all = l2r::shown(of, digits);
   say_base(of, to);
-  eval::table t{"What each feature adds to the score, the largest first:",
+  eval::table t{"Contribution of each feature to the score, the largest first:",
                 {{"adds", fixed, digits}}};
   bool const several = words.size() > 1;
   if (several)
@@ -162,7 +162,7 @@ void add_effects(query_document const& first, query_document const& second,
       std::max(l2r::digits_of(std::span(&of_first, 1)), l2r::digits_of(std::span(&of_second, 1)));
   double const scale = std::pow(10, digits);
   l2r::shown_effects const a = l2r::shown(of_first, digits), b = l2r::shown(of_second, digits);
-  eval::table t{"What each feature adds to the two scores, the largest difference first:",
+  eval::table t{"Contribution of each feature to the two scores, the largest difference first:",
                 {{"difference", fixed, digits},
                  {"the first", fixed, digits},
                  {"the second", fixed, digits},
@@ -217,7 +217,7 @@ blocks effects(datasets::dataset const& query, std::span<l2r::score_effects cons
   int const digits = l2r::digits_of(all);
   double const scale = std::pow(10, digits);
   bool const has_base = all.front().base != 0;
-  eval::table t{"What features add to each score, the most influential first:",
+  eval::table t{"Contributions of the features to each score, the most influential first:",
                 {{"rank", fixed}, {"document"}, {"label", fixed}, {"score", fixed, digits}}};
   if (has_base) t.columns.push_back({"(base)", fixed, digits});
   for (std::size_t const f : std::span(order).first(listed))

@@ -411,8 +411,13 @@ void say_members(std::size_t members, blocks& to) {
   say(to,
       "The score is the sum of {} members' parts. A member's part is the z-score of its own score "
       "within the query, divided by {}. The tables of each member are in the unit of its own "
-      "scores.",
+      "scores: one of these adds `unit` to the score.",
       members, members);
+}
+
+/// What 1 of a member's own score adds to the score of `members` members.
+double unit_of(double deviation, std::size_t members) {
+  return deviation > 0 ? 1 / (deviation * static_cast<double>(members)) : 0;
 }
 
 /// The value that a document's line lists for a feature: a number or null.
@@ -555,10 +560,12 @@ blocks explanation(query_document const& document, l2r::model_explanation const&
                    {"score", fixed, 6},
                    {"rank", fixed},
                    {"mean", fixed, 6},
-                   {"deviation", fixed, 6}}};
+                   {"deviation", fixed, 6},
+                   {"unit", fixed, 6}}};
     for (l2r::member_explanation const& member : why.members)
       t.rows.push_back({t.rows.size() + 1, parts[t.rows.size()], member.score, member.rank,
-                        member.mean, member.deviation});
+                        member.mean, member.deviation,
+                        unit_of(member.deviation, why.members.size())});
     to.push_back({std::move(t)});
     if (top > 0) add_effects(document, effects, words, top, to);
   }
@@ -593,10 +600,12 @@ blocks explanation(query_document const& first, query_document const& second,
                   {{"member", fixed},
                    {"part of the first", fixed, 6},
                    {"of the second", fixed, 6},
-                   {"difference", fixed, 6}}};
+                   {"difference", fixed, 6},
+                   {"unit", fixed, 6}}};
     for (std::size_t k = 0; k < why.members.size(); ++k)
-      t.rows.push_back(
-          {k + 1, parts_of_first[k], parts_of_second[k], parts_of_first[k] - parts_of_second[k]});
+      t.rows.push_back({k + 1, parts_of_first[k], parts_of_second[k],
+                        parts_of_first[k] - parts_of_second[k],
+                        unit_of(why.members[k].deviation, why.members.size())});
     to.push_back({std::move(t)});
     if (top > 0) add_effects(first, second, of_first, of_second, words, top, to);
   }

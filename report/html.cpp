@@ -124,7 +124,8 @@ class html_writer {
   }
 
   void add_table(eval::table const& of) {
-    body += "<table>\n";
+    body += of.key.empty() ? "<table>\n"
+                           : fmt::format("<table data-key=\"{}\">\n", escape_html(of.key));
     if (!of.title.empty()) body += fmt::format("<caption>{}</caption>\n", escape_html(of.title));
     body += "<thead><tr>";
     for (eval::column const& c : of.columns)

@@ -1,6 +1,7 @@
 #include "core/error.hpp"
 #include "eval/report.hpp"
 #include "eval/report_json.hpp"
+#include "l2r/export/export.hpp"
 #include "l2r/model/options_json.hpp"
 #include "l2r/rules/options.hpp"
 #include "report/card_sheet.hpp"
@@ -546,7 +547,8 @@ std::string card_page(inspected_model const& of, card_form form) {
 
 blocks inspection(inspected_model const& of, std::size_t top) {
   blocks to;
-  say(to, "{}: {} bytes, SHA-256 {}", of.path, of.bytes, of.sha256);
+  say(to, "{}: {} bytes, SHA-256 {}; {}", of.path, of.bytes, of.sha256,
+      l2r::portability_words(of.portable));
   for (std::size_t k = 0; k < of.members.size(); ++k) {
     inspected_member const& one = of.members[k];
     to.push_back({heading{2, member_title(k, of.members.size(), one.member)}});
@@ -575,6 +577,7 @@ ordered_json inspection_json(inspected_model const& of) {
   ordered_json json{{"model", of.path},
                     {"bytes", of.bytes},
                     {"sha256", of.sha256},
+                    {"portable", of.portable},
                     {"members", ordered_json::array()}};
   for (inspected_member const& one : of.members)
     json["members"].push_back(

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -121,6 +122,37 @@ chart documents_frontier(validation_group const& group) {
   return made;
 }
 
+/// Ranking quality against the number of labels. Each system has the documents that suit it best at
+/// each number.
+chart labels_frontier(std::string const& name, std::vector<experiment::curve_summary> const& all,
+                      std::vector<double> const& budgets, std::size_t measure,
+                      std::string const& measure_name) {
+  if (budgets.size() < 2) return {};
+  chart made{.title = fmt::format("{}: {} by labels, each system with its best way to choose them; "
+                                  "bars: 95 % intervals over the queries, after subtracting each "
+                                  "query's mean",
+                                  name, measure_name),
+             .x = {"labels (mean of the folds)", true},
+             .y = {measure_name}};
+  for (double const budget : budgets) {
+    std::map<std::string, experiment::curve_summary const*> best;
+    for (experiment::curve_summary const* const s : experiment::best_first(all, budget, measure))
+      best.try_emplace(s->system, s);
+    std::vector<std::vector<double>> values;
+    for (auto const& [system, s] : best) values.push_back(s->queries[measure]);
+    std::vector<double> const halves = eval::within_query_intervals(values);
+    for (std::size_t i = 0; auto const& [system, s] : best) {
+      auto series = std::ranges::find(made.series, system, &chart_series::name);
+      if (series == made.series.end())
+        series = made.series.insert(series, {system, {}, true, true});
+      double const y = s->means[measure], half = halves[i++];
+      series->points.push_back({s->labels, y, "", {y - half, y + half}});
+    }
+  }
+  for (chart_series& one : made.series) std::ranges::sort(one.points, {}, &chart_point::x);
+  return made;
+}
+
 }  // namespace
 
 void add_lead(std::vector<validation_group> const& groups, found_results const& found,
@@ -140,6 +172,10 @@ void add_lead(std::vector<validation_group> const& groups, found_results const& 
           sentence_of(experiment::best_first(all, budget, measure), budget, measure,
                       one.measures[measure],
                       options.baseline.empty() ? "feature" : options.baseline));
+    if (chart made = labels_frontier(one.name, all, one.by_query->options.budgets, measure,
+                                     one.measures[measure]);
+        eval::has_points(made))
+      frontiers.insert(frontiers.begin(), std::move(made));
   }
   if (!lead.empty())
     say(lead,

@@ -112,7 +112,8 @@ struct inspected_file {
 struct inspected_model {
   std::string path;
   std::uint64_t bytes = 0;
-  std::string sha256;  ///< of the model file
+  std::string sha256;    ///< of the model file
+  bool portable = true;  ///< l2r::is_portable
   std::vector<inspected_member> members;
   std::optional<inspected_file> file;
 };

@@ -102,15 +102,16 @@ class rules_shown {
         at.fold, at.query, d, system == group_.baseline ? rules_of_baseline : rules_each_way);
     if (t) {
       datasets::dataset const& test = group_.sources[system].from->data[at.fold]->test;
-      shown_[std::to_string(i)].push_back(
-          {system, clean(test.docid(test.queries[at.query].begin + d))});
+      std::string const id = clean(test.docid(test.queries[at.query].begin + d));
+      t->key = fmt::format("{} {} {} {}", i, system, id, clean(group_.title()));
+      shown_[std::to_string(i)].push_back({system, t->key});
     }
     return t;
   }
   /// Why a system has no rules to show.
   std::string lacks(std::size_t system) const { return sources_[system]->lacks(); }
 
-  /// For the script to find the tables in the page: systems and documents by place.
+  /// For the script to find the tables in the page: systems and keys of tables by place.
   json const& shown() const { return shown_; }
 
  private:

@@ -431,9 +431,12 @@ found_results read_results(context const& ctx, report_options const& options) {
       found.validations.push_back(from.validation(pipeline ? path / "experiment" : path));
     if (curves) found.curves.push_back(from.curves(path));
     if (!validated && !curves)
-      throw error({folder, 0, 0},
-                  "found neither results.json nor curves.tsv, expected a folder that experiment or "
-                  "pipeline wrote");
+      throw error(
+          {folder, 0, 0},
+          !is_there(path)
+              ? "does not exist, expected a folder that experiment or pipeline wrote"
+              : "found neither results.json nor curves.tsv, expected a folder that experiment or "
+                "pipeline wrote");
   }
   give_names(found.validations);
   give_names(found.curves);

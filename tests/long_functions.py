@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
-"""long_functions.py ROOT [--list]: no function of more than 60 lines without a stated reason.
+"""long_functions.py ROOT [--list]: fails for a function of more than 60 lines without a stated reason.
 
-The reason stands in a comment above the function or in its first lines, as `Long because ...`. With
---list all functions of more than 60 lines are printed. Functions are found by their braces, in C++
-and CUDA sources; a lambda or a local class counts for the function around it.
+The reason is a comment above the function or in its first lines, `Long because ...`. --list prints all functions of more than 60
+lines. Functions of C++ and CUDA sources are found by their braces; a lambda or a local class counts as part of its function.
 """
 
 import pathlib

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""summary.py REPORT.xml...: what runs of ctest and pytest failed and skipped, and why they skipped.
+"""summary.py REPORT.xml...: prints the failed and the skipped tests of runs of ctest and pytest, and why they were skipped.
 
 The last line is always `N passed, N failed, N skipped`.
 """

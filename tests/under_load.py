@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Runs COMMAND, such as `ctest --preset default -E slow_ --schedule-random -j 4`, while the machine is slow: beside N processes that
-only count (--busy), and with --stop while some of COMMAND's processes, chosen at random, are stopped for 10 to 500 ms at a time
-(SIGSTOP, SIGCONT). Ends with COMMAND's exit status. A test that fails here and passes alone depends on the machine's speed."""
+"""Runs COMMAND, such as `ctest --preset default -E slow_ --schedule-random -j 4`, on a machine that other work slows down.
+
+--busy N runs N processes that only count. --stop stops some of COMMAND's processes, chosen at random, for 10 to 500 ms at a time
+(SIGSTOP, SIGCONT). The exit status is COMMAND's. A test that fails here and passes alone depends on the machine's speed."""
 
 import argparse
 import contextlib

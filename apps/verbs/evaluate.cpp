@@ -9,6 +9,7 @@
 #include "core/named_values.hpp"
 #include "core/output_file.hpp"
 #include "datasets/fields.hpp"
+#include "datasets/label_order.hpp"
 #include "datasets/scores.hpp"
 #include "datasets/text_source.hpp"
 #include "datasets/trec.hpp"
@@ -20,8 +21,10 @@
 #include <filesystem>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -207,6 +210,48 @@ std::vector<std::string> score_files(evaluate_options const& o, std::string cons
   return files;
 }
 
+/// Whether two documents of a query have different labels and equal scores.
+bool has_tied_labels(datasets::dataset const& test, std::span<double const> scores) {
+  std::vector<std::size_t> order;
+  for (datasets::query_group const& query : test.queries) {
+    order.resize(query.size());
+    std::iota(order.begin(), order.end(), query.begin);
+    std::ranges::sort(order, {}, [&](std::size_t d) { return scores[d]; });
+    for (std::size_t i = 1; i < order.size(); ++i)
+      if (scores[order[i - 1]] == scores[order[i]] &&
+          test.labels[order[i - 1]] != test.labels[order[i]])
+        return true;
+  }
+  return false;
+}
+
+/// Warns, once, where equal scores keep the order of a file that predicts the labels.
+class order_watch {
+ public:
+  order_watch(session& owner, std::vector<datasets::dataset> const& tests, eval::profile const& p)
+      : owner_(owner), tests_(tests) {
+    for (datasets::dataset const& test : tests)
+      orders_.push_back(p.ties == eval::tie_rule::stable && test.fractional_labels.empty()
+                            ? datasets::order_of_labels(test.labels, datasets::query_begin(test))
+                            : datasets::label_order{});
+  }
+
+  void look_at(std::size_t f, std::span<double const> scores) {
+    if (warned_ || !orders_[f].predicts_labels() || !has_tied_labels(tests_[f], scores)) return;
+    owner_.warn(
+        fmt::format("{}: {}; documents with equal scores keep this order, except with "
+                    "--ties average",
+                    tests_[f].name, datasets::describe(orders_[f])));
+    warned_ = true;
+  }
+
+ private:
+  session& owner_;
+  std::vector<datasets::dataset> const& tests_;
+  std::vector<datasets::label_order> orders_;  // [tests]
+  bool warned_ = false;
+};
+
 /// Systems, and the arguments that name them.
 struct judged_systems {
   std::vector<eval::system_values> systems;
@@ -216,7 +261,7 @@ struct judged_systems {
 void evaluate_features(session& owner, evaluate_options const& o,
                        std::vector<datasets::dataset> const& tests,
                        std::vector<eval::measure> const& measures, eval::profile const& p,
-                       judged_systems& judged) {
+                       order_watch& order, judged_systems& judged) {
   std::set<std::uint32_t> listed;
   for (datasets::dataset const& test : tests)
     for (std::uint32_t feature : datasets::listed_features(test)) listed.insert(feature);
@@ -226,9 +271,11 @@ void evaluate_features(session& owner, evaluate_options const& o,
     if (!listed.contains(feature))
       owner.warn(fmt::format("no document lists feature {}, so all documents tie", name));
     eval::system_values system{fmt::format("feature {}", name), {}};
-    for (datasets::dataset const& test : tests)
-      system.folds.push_back(eval::evaluate(
-          owner.ctx(), test, eval::feature_scores(test, feature, o.ascending), measures, p));
+    for (std::size_t f = 0; f < tests.size(); ++f) {
+      auto const scores = eval::feature_scores(tests[f], feature, o.ascending);
+      order.look_at(f, scores);
+      system.folds.push_back(eval::evaluate(owner.ctx(), tests[f], scores, measures, p));
+    }
     judged.arguments.push_back(system.name);
     judged.systems.push_back(std::move(system));
   }
@@ -311,17 +358,19 @@ void evaluate_scores(session& owner, evaluate_options const& o,
 
   auto const timer = owner.stage("evaluate");
   judged_systems judged;
+  order_watch order(owner, tests, p);
   for (std::string const& argument : o.scores) {
     std::vector<std::string> const files = score_files(o, argument, report.folds);
     eval::system_values system{named(argument).first, {}};
     for (std::size_t f = 0; f < tests.size(); ++f) {
       auto const scores = datasets::read_scores_of(owner.ctx(), owner.input(files[f]), tests[f]);
+      order.look_at(f, scores);
       system.folds.push_back(eval::evaluate(owner.ctx(), tests[f], scores, measures, p));
     }
     judged.systems.push_back(std::move(system));
     judged.arguments.push_back(argument);
   }
-  if (!o.features.empty()) evaluate_features(owner, o, tests, measures, p, judged);
+  if (!o.features.empty()) evaluate_features(owner, o, tests, measures, p, order, judged);
   make_names_distinct(judged.systems, judged.arguments);
   report.systems = std::move(judged.systems);
 }

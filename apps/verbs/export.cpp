@@ -69,9 +69,17 @@ nlohmann::ordered_json compare(session& owner, export_arguments const& arguments
         "of {} in {}, line {}",
         found.documents, counted(documents.size(), "document"), found.by_export, found.by_model,
         arguments.check, datasets::place_of(documents, found.first).line));
-  return {{"documents", documents.size()},
-          {"other_scores", found.documents},
-          {"same_order", found.same_order}};
+  nlohmann::ordered_json summary{{"documents", documents.size()},
+                                 {"other_scores", found.documents},
+                                 {"same_order", found.same_order}};
+  if (!l2r::is_portable(model)) {
+    owner.say(
+        fmt::format("if each half of a list is scored alone, {:.1f} % of the pairs of its "
+                    "documents change their order",
+                    100 * found.changed_in_halves));
+    summary["order_changed_in_halves"] = found.changed_in_halves;
+  }
+  return summary;
 }
 
 void export_file(session& owner, export_arguments const& arguments, CLI::App const& verb) {
@@ -87,6 +95,7 @@ void export_file(session& owner, export_arguments const& arguments, CLI::App con
   l2r::export_options options;
   options.format = l2r::export_format_from(arguments.to);
   options.name = name_of_export(arguments);
+  options.ubjson = arguments.out.ends_with(".ubj");
   output_file out(arguments.out);  // an output that cannot be written fails before the work
   l2r::model model;
   {
@@ -111,9 +120,7 @@ void export_file(session& owner, export_arguments const& arguments, CLI::App con
   out.commit();
   if (arguments.out != "-")
     owner.say(fmt::format("wrote {} as {}; {}", arguments.out, arguments.to,
-                          made.portable
-                              ? "portable: scores depend on a document's own values alone"
-                              : "not portable: scores depend on the list of a query's documents"));
+                          l2r::portability_words(made.portable)));
   if (owner.prints_json()) {
     summary["seconds"] = owner.timings();
     write_file("-", json_text_of(summary));

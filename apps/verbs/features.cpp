@@ -151,16 +151,21 @@ datasets::dataset joined(session& owner, features_arguments const& a, datasets::
                              [&owner](std::string const& message) { owner.warn(message); });
   datasets::joined_features result = datasets::join_features(data, columns, chosen);
   std::size_t const rows = columns.size();
+  auto const [by_query, by_document] = result.key;
+  std::string const counted_rows = by_query && by_document ? counted(rows, "pair")
+                                   : by_query              ? counted(rows, "query", "queries")
+                                                           : counted(rows, "document");
   if (result.matched == 0)
     throw error(datasets::place_of(columns, 0),
-                fmt::format("found none of its {} in the pool, expected pairs of the pool; check "
-                            "that both files use the same ids of queries and documents",
-                            counted(rows, "pair")));
-  if (result.unknown > 0)
-    owner.warn(fmt::format(
-        "{}: left out {} of {}, because the pool lacks them; the first is '{}' ({}:{})", path,
-        result.unknown, counted(rows, "pair"), columns.docid(*result.first_unknown), path,
-        datasets::place_of(columns, *result.first_unknown).line));
+                fmt::format("found none of its {} in the pool; check that both files use the same "
+                            "ids",
+                            counted_rows));
+  // A table of all documents or queries may have more than the pool.
+  if (result.unknown > 0 && by_query && by_document)
+    owner.warn(
+        fmt::format("{}: left out {} of {}, because the pool lacks them; the first is '{}' ({}:{})",
+                    path, result.unknown, counted_rows, columns.docid(*result.first_unknown), path,
+                    datasets::place_of(columns, *result.first_unknown).line));
   if (result.matched < data.size())
     owner.say(fmt::format("{}: has no row for {} of {}; their values are missing", path,
                           data.size() - result.matched, counted(data.size(), "pair")));
@@ -239,8 +244,10 @@ void add_features(CLI::App& program, session& owner) {
     path_option(verb, "--qrels", a.qrels, "TREC judgments, the labels of the pairs");
     path_option(verb, "--run", a.run, "Candidates of another search, a TREC run");
     path_option(verb, "--pool", a.pool, "Existing pairs, which get the columns of --join");
-    path_option(verb, "--join", a.joins,
-                "Own features of the pairs: CSV, TSV or SVMlight with qid and docid");
+    path_option(
+        verb, "--join", a.joins,
+        "Own features of pairs (CSV, TSV or SVMlight with qid and docid), of documents (docid "
+        "alone) or of queries (qid alone)");
     value_option(verb, "--join-columns NAME,...", a.columns, "Columns of --join to add")
         ->default_str("all");
   }

@@ -1,3 +1,4 @@
+#include "apps/shared/arguments/portability.hpp"
 #include "apps/shared/arguments/scorer_arguments.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
@@ -279,13 +280,16 @@ void say_result(session& owner, fit_arguments const& arguments, datasets::datase
   l2r::model const& model = result.model;
   warn_of_constants(owner, model);
   say_what_is_left_out(owner, arguments, train, model);
+  note_portability(owner, model);
   say_where_it_is_not_portable(owner, train, model);
   fitted_sizes const first = sizes_of(model.members.front());
   owner.note("training_documents", labelled);
   if (labelled < train.size()) owner.note("pool_documents", train.size());
   owner.note("features", first.features);
-  nlohmann::ordered_json json{
-      {"model", arguments.model}, {"documents", labelled}, {"features", first.features}};
+  nlohmann::ordered_json json{{"model", arguments.model},
+                              {"documents", labelled},
+                              {"features", first.features},
+                              {"portable", l2r::is_portable(model)}};
   if (first.items > 0) json["items"] = first.items;
   std::string const documents =
       labelled == train.size()

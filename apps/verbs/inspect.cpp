@@ -9,6 +9,7 @@
 #include "core/sha256.hpp"
 #include "datasets/item_words.hpp"
 #include "l2r/explain/inspection.hpp"
+#include "l2r/export/export.hpp"
 #include "l2r/model/model.hpp"
 #include "report/models.hpp"
 
@@ -170,6 +171,7 @@ void inspect(session& owner, inspect_arguments& arguments) {
   report::inspected_model found{arguments.model,
                                 file_state_of(arguments.model).size,
                                 sha256_of_file(arguments.model),
+                                l2r::is_portable(model),
                                 {},
                                 {}};
   expect_rules(arguments, model);

@@ -1,5 +1,6 @@
 #include "datasets/judgments/judgments.hpp"
 
+#include "apps/shared/arguments/view_arguments.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
 #include "core/json_text.hpp"
@@ -20,6 +21,7 @@ using datasets::judgment_form;
 struct judgments_arguments {
   std::vector<std::string> in;
   std::string from, to;
+  std::string label_names;
   std::string out = "-";
   std::string judgments;
   std::string queries, queries_out;
@@ -77,10 +79,15 @@ datasets::judgments_read read_all(session& owner, judgments_arguments const& arg
   auto const timer = owner.stage("read");
   datasets::judgments_read read;
   bool any_fields = forms.to == judgment_form::rre;
+  std::vector<std::string> const names = arguments.label_names.empty()
+                                             ? std::vector<std::string>()
+                                             : parse_label_names(arguments.label_names);
   auto const add = [&](std::string const& path, std::optional<judgment_form> form, bool is_log) {
-    judgment_form const found =
-        datasets::read_judgments(owner.ctx(), path, form, arguments.writing.id_field, read,
-                                 [&](std::string const& message) { owner.warn(message); });
+    judgment_form const found = datasets::read_judgments(
+        owner.ctx(), path, form, arguments.writing.id_field, read,
+        [&](std::string const& message) { owner.warn(message); }, names);
+    if (!is_log && found != judgment_form::qrels && found != judgment_form::csv)
+      expect_none_of(verb, {"--label-names"}, "{} needs qrels or csv as input");
     any_fields = any_fields || found == judgment_form::solr_log;
     if ((found == judgment_form::ltr_log || found == judgment_form::solr_log) != is_log)
       throw error({read.log.files.back(), 1, 1},
@@ -168,6 +175,9 @@ void add_judgments(CLI::App& program, session& owner) {
         ->default_str("recognized by content");
     path_option(verb, "--judgments", a.judgments,
                 "letor: judgments, the labels of the documents in the logs");
+    value_option(verb, "--label-names NAME,...", a.label_names,
+                 "qrels, csv: the labels are these words, which mean 0, 1, ..., such as "
+                 "'Irrelevant,Partial,Exact'");
     path_option(verb, "--queries", a.queries,
                 "Ids and texts of the queries, in a format that search text reads");
     value_option(verb, "--id-field NAME", a.writing.id_field,
@@ -184,8 +194,8 @@ void add_judgments(CLI::App& program, session& owner) {
                "rre: name of the index; srw: name of the list");
   value_option(verb, "--template NAME", a.writing.template_file,
                "rre: file name of the query template");
-  usual_options(verb,
-                {"--in", "--to", "--from", "--out", "--judgments", "--queries", "--queries-out"});
+  usual_options(verb, {"--in", "--to", "--from", "--label-names", "--out", "--judgments",
+                       "--queries", "--queries-out"});
 }
 
 }  // namespace rulerank::apps

@@ -13,10 +13,10 @@
 #include "datasets/text/encoding.hpp"
 #include "datasets/text_source.hpp"
 #include "eval/agreement.hpp"
-#include "labelling/http_server.hpp"
 #include "labelling/label_service.hpp"
 #include "labelling/label_team.hpp"
 #include "labelling/program_judge.hpp"
+#include "server/http_server.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -46,13 +46,7 @@ struct label_verb_arguments : reduction_arguments {
 /// The number of names determines the number of labels.
 std::vector<std::string> take_label_names(label_verb_arguments& arguments) {
   if (arguments.page.label_names.empty()) return {};
-  std::vector<std::string> names = split_list(arguments.page.label_names);
-  if (std::ranges::any_of(names, &std::string::empty))
-    throw usage_error("--label-names: found an empty name, expected names between commas");
-  if (std::set<std::string>(names.begin(), names.end()).size() <
-      std::max<std::size_t>(2, names.size()))
-    throw usage_error(fmt::format("--label-names: found '{}', expected two or more different names",
-                                  arguments.page.label_names));
+  std::vector<std::string> names = parse_label_names(arguments.page.label_names);
   arguments.view.max_label = static_cast<std::int32_t>(names.size()) - 1;
   for (std::string& name : names) name = printable(name);
   return names;
@@ -200,10 +194,11 @@ void serve(session& owner, label_verb_arguments const& arguments, labelling::lab
            labelling::question_views& views, std::size_t documents,
            std::vector<std::string> label_names) {
   auto const timer = owner.stage("label");
-  labelling::http_server server(labelling::listen_address_from(arguments.listen));
+  server::http_server http(server::listen_address_from(arguments.listen),
+                           {.most_body = labelling::most_body, .fields = server::page_fields()});
   labelling::label_service::options how;
   how.token = labelling::new_token();
-  how.hosts = labelling::hosts_of(server.address());
+  how.hosts = server::hosts_of(http.address());
   how.hosts.insert(how.hosts.end(), arguments.hosts.begin(), arguments.hosts.end());
   how.max_label = arguments.view.max_label;
   how.label_names = std::move(label_names);
@@ -217,7 +212,7 @@ void serve(session& owner, label_verb_arguments const& arguments, labelling::lab
       how, team, views, [&work = team.work()](std::vector<al::answer> answers) {
         return work.look_ahead(labelling::next_documents, std::move(answers));
       });
-  if (!labelling::is_loopback(server.address()))
+  if (!server::is_loopback(http.address()))
     owner.warn(
         "other machines can reach this address, and others can read what goes over the network");
   write_to_standard_error(
@@ -226,8 +221,8 @@ void serve(session& owner, label_verb_arguments const& arguments, labelling::lab
   if (std::string const command = command_of(arguments); !command.empty())
     reader.emplace(owner, arguments.judge.options(command, arguments.view.max_label), team, views,
                    service);
-  server.run(
-      owner.ctx(), [&](labelling::http_request const& r) { return service.handle(r); },
+  http.run(
+      owner.ctx(), [&](server::http_request const& r) { return service.handle(r); },
       [&] { return service.finished(); });
   if (reader) reader->finish();
 }
@@ -236,7 +231,7 @@ void label(session& owner, label_verb_arguments& arguments) {
   arguments.sampler.check();
   arguments.view.check();
   std::vector<std::string> label_names = take_label_names(arguments);
-  labelling::listen_address_from(arguments.listen);
+  server::listen_address_from(arguments.listen);
   arguments.judge.expect(!command_of(arguments).empty());
   name_files(owner, arguments);
   reduction_outputs out(owner, arguments);

@@ -12,7 +12,7 @@
 #include "core/random.hpp"
 #include "datasets/text_source.hpp"
 #include "features/pair_pool.hpp"
-#include "labelling/http_server.hpp"
+#include "server/http_server.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -443,7 +443,7 @@ void say_decision(session& owner, start_arguments const& a, decision const& made
 }
 
 void start(session& owner, start_arguments& a, CLI::App const& verb) {
-  labelling::listen_address const address = labelling::listen_address_from(a.listen);
+  server::listen_address const address = server::listen_address_from(a.listen);
   folder_lock const lock = owner.hold(a.dir);
   std::string const settings = path_in(a, "start.json");
   // Until its pool exists, a folder may be begun again with other texts or options.
@@ -454,7 +454,7 @@ void start(session& owner, start_arguments& a, CLI::App const& verb) {
   else
     begin_folder(owner, a, settings);
   // An address in use would make a later step fail.
-  if (!is_done(a, {"labelled.txt", "judged.txt"})) labelling::http_server const probe(address);
+  if (!is_done(a, {"labelled.txt", "judged.txt"})) server::http_server const probe(address);
   std::size_t const count = steps_of(a).size();
   for (std::size_t i = 0; i < count; ++i) {
     std::vector<step> const steps = steps_of(a);

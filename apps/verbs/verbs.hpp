@@ -34,6 +34,7 @@ void add_sample(CLI::App& program, session& owner);
 void add_search(CLI::App& program, session& owner);
 void add_search_dense(CLI::App& search, session& owner);   // below search
 void add_search_metric(CLI::App& search, session& owner);  // likewise
+void add_serve(CLI::App& program, session& owner);
 void add_split(CLI::App& program, session& owner);
 void add_start(CLI::App& program, session& owner);
 void add_tune(CLI::App& program, session& owner);

@@ -51,7 +51,7 @@ bool has_known_column(std::string_view line, char delimiter, read_options const&
   return std::ranges::any_of(head.cells, [&](cell const& c) {
     std::string const title = c.str();
     return is_one_of(title, usual_labels) || is_one_of(title, usual_qids) ||
-           is_one_of(title, usual_texts) ||
+           is_one_of(title, usual_texts) || is_one_of(title, document_id_titles) ||
            (!c.text.empty() && (c.text == options.label_column || c.text == options.qid_column));
   });
 }

@@ -112,20 +112,32 @@ read_options options_of_columns() {
   return options;
 }
 
+dataset columns_of(context const& ctx, std::shared_ptr<text_source const> text, std::string name,
+                   std::span<std::string const> chosen,
+                   std::function<void(std::string const&)> const& warn) {
+  std::vector<std::string> notes;
+  dataset data = parse_any(
+      ctx, std::move(text), std::move(name), options_of_columns(),
+      [&](std::string const& note) { notes.push_back(note); }, chosen);
+  // Columns of documents have no qids.
+  std::string const no_qids = data.delimiter != 0 ? all_one_query(data.name, data.size()) : "";
+  for (std::string const& note : notes)
+    if (warn && note != no_qids) warn(note);
+  return data;
+}
+
 }  // namespace
 
 dataset read_columns(context const& ctx, std::string const& path,
                      std::span<std::string const> chosen,
                      std::function<void(std::string const&)> const& warn) {
-  return parse_any(ctx, open_text(ctx, path), display_name(path), options_of_columns(), warn,
-                   chosen);
+  return columns_of(ctx, open_text(ctx, path), display_name(path), chosen, warn);
 }
 
 dataset parse_columns(context const& ctx, std::string text, std::string name,
                       std::span<std::string const> chosen,
                       std::function<void(std::string const&)> const& warn) {
-  return parse_any(ctx, make_text(std::move(text)), std::move(name), options_of_columns(), warn,
-                   chosen);
+  return columns_of(ctx, make_text(std::move(text)), std::move(name), chosen, warn);
 }
 
 }  // namespace rulerank::datasets

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -144,13 +145,15 @@ struct judgments_read {
 /// - solr-log: responses of Solr with `[features]`. The query is `qid` or `query` as above, or
 ///   `responseHeader.params.qid` or `.q`. `id_field` is the document's member with its id.
 ///
-/// Returns the format. Throws `error` with the position of malformed input, of a grade that is not
-/// finite, and of a document with two grades in a query or two lists of features; throws `error`
-/// for a file without judgments.
+/// `label_names`: words that qrels and csv have for the grades 0, 1, ...; empty: grades are
+/// numbers. Returns the format. Throws `error` with the position of malformed input, of a grade
+/// that is not finite or has no name, and of a document with two grades in a query or two lists of
+/// features; throws `error` for a file without judgments.
 judgment_form read_judgments(context const& ctx, std::string const& path,
                              std::optional<judgment_form> form, std::string const& id_field,
                              judgments_read& to,
-                             std::function<void(std::string const&)> const& warn = {});
+                             std::function<void(std::string const&)> const& warn = {},
+                             std::span<std::string const> label_names = {});
 
 /// Ids of query texts: from a file, or 1, 2, ... in the order in which the texts occur.
 class query_ids {

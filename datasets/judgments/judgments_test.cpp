@@ -66,6 +66,22 @@ class judgment_files : public ::testing::Test {
   judgment_form form_ = judgment_form::letor;
 };
 
+TEST_F(judgment_files, labels_may_be_words) {
+  std::vector<std::string> const names{"Irrelevant", "Partial", "Exact"};
+  auto const with_names = [&](std::string const& path) {
+    judgments_read result;
+    read_judgments(context{}, path, {}, "id", result, {}, names);
+    return shown(result.judgments);
+  };
+  EXPECT_EQ(with_names(file("id\tquery_id\tproduct_id\tlabel\n0\t0\t7\tExact\n1\t0\t8\tIrrelevant\n"
+                            "2\t4\t8\tPartial\n")),
+            "0 7 2.0\n0 8 0.0\n4 8 1.0\n");
+  EXPECT_EQ(with_names(file("1 0 a Partial\n")), "1 a 1.0\n");
+  std::string const path = file("1 0 a Partial\n1 0 b 2\n");
+  EXPECT_EQ(complaint_of(path, [&] { with_names(path); }),
+            ":2:7: found '2', expected one of the label names Irrelevant, Partial, Exact");
+}
+
 TEST_F(judgment_files, every_form_is_recognized) {
   EXPECT_EQ(shown(read("1 0 b 3\n1 0 a 0.5\n").judgments), "1 b 3.0\n1 a 0.5\n");
   EXPECT_EQ(form_, judgment_form::qrels);
@@ -133,7 +149,7 @@ TEST_F(judgment_files, a_wrong_list_is_refused_with_its_place) {
       {"1 0 a inf\n", ":1:7: found 'inf', expected a number as grade"},
       {"1 0 a b 1\n", ":1:9: found 5 columns, expected 4 (qid, iteration, docno, label), ..."},
       {"query,docid,rating\n\"a\nb\",1,2\n\"a\nb\",2,x\n",
-       ":5:6: found 'x', expected a number as grade"},
+       ":5:6: found 'x', expected a number as grade; --label-names makes numbers of words"},
       {"query,docid,rating\na,1\n", ":2:4: found 2 cells, expected 3 as in the header"},
       {"query,docid,rating\na,,1\n", ":2:3: found an empty cell, expected an id"},
       {"query,docid,rating\n", ":1:1: found no judgments..."},

@@ -32,6 +32,7 @@ struct judgment_fields {
   std::uint64_t line = 0;        ///< of the document
   std::uint64_t label_line = 0;  ///< differs in a table if the document contains line ends
   std::string_view columns;      ///< the title of the label column, for messages; may be empty
+  bool in_table = false;         ///< below a header
 };
 
 /// Calls take(fields) for each judgment of a text: of each record after the header if `columns` has

@@ -9,6 +9,7 @@
 #include "datasets/text_source.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <list>
 
 #include <fmt/format.h>
@@ -35,9 +36,27 @@ judgment_form form_of_members(json_view value) {
       "(ltr-log), or response (solr-log)");
 }
 
+/// Reads a grade: a number or, with names, the index of a name. Throws `error` otherwise.
+double grade_of(judgment_fields const& found, std::string const& file,
+                std::span<std::string const> names) {
+  double grade = 0;
+  auto const name = std::ranges::find(names, found.label.text);
+  if (name != names.end()) return static_cast<double>(name - names.begin());
+  if (names.empty() && read_number(found.label.text, grade) == number_kind::finite) return grade;
+  bool const is_word =
+      found.in_table && std::isalpha(static_cast<unsigned char>(found.label.text.front())) != 0;
+  throw error(
+      {file, found.label_line, found.label.column},
+      fmt::format("found '{}', expected {}{}{}", found.label.text,
+                  names.empty() ? "a number as grade"
+                                : fmt::format("one of the label names {}", fmt::join(names, ", ")),
+                  found.columns,
+                  names.empty() && is_word ? "; --label-names makes numbers of words" : ""));
+}
+
 /// Reads lines and tables of judgments.
 void read_lines(std::string_view text, judgment_form form, judgments_read& to,
-                judgment_notes& notes) {
+                judgment_notes& notes, std::span<std::string const> label_names) {
   std::size_t const file = to.judgments.files.size() - 1;
   std::string const& name = to.judgments.files.back();
   judgment_columns const columns =
@@ -50,11 +69,7 @@ void read_lines(std::string_view text, judgment_form form, judgments_read& to,
   std::list<std::string> kept;
   notes.without_grade +=
       for_each_judgment(text, name, columns, kept, [&](judgment_fields const& found) {
-        double grade = 0;
-        if (read_number(found.label.text, grade) != number_kind::finite)
-          throw error({name, found.label_line, found.label.column},
-                      fmt::format("found '{}', expected a number as grade{}", found.label.text,
-                                  found.columns));
+        double const grade = grade_of(found, name, label_names);
         ++notes.found;
         to.judgments.add(
             {std::string(found.qid.text), columns.texts},
@@ -67,7 +82,8 @@ void read_lines(std::string_view text, judgment_form form, judgments_read& to,
 judgment_form read_judgments(context const& ctx, std::string const& path,
                              std::optional<judgment_form> form, std::string const& id_field,
                              judgments_read& to,
-                             std::function<void(std::string const&)> const& warn) {
+                             std::function<void(std::string const&)> const& warn,
+                             std::span<std::string const> label_names) {
   auto const source = open_text(ctx, path);
   std::string_view const text = source->bytes();
   std::string const name = display_name(path);
@@ -79,7 +95,7 @@ judgment_form read_judgments(context const& ctx, std::string const& path,
     form = judgment_columns_of(text).delimiter != 0 ? judgment_form::csv : judgment_form::qrels;
   judgment_notes notes;
   if (form == judgment_form::qrels || form == judgment_form::csv) {
-    read_lines(text, *form, to, notes);
+    read_lines(text, *form, to, notes, label_names);
   } else {
     std::vector<json_view> values;
     json_text json(text, name);

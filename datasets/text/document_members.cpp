@@ -19,12 +19,13 @@ constexpr std::array<std::string_view, 6> document_id_names{"pid",   "passageid"
                                                             "docno", "documentid", "corpusid"};
 constexpr std::array<std::string_view, 3> query_id_names{"qid", "queryid", "topicid"};
 // Names of ids if there is no other: `topic` may be the subject of a text.
-constexpr std::array<std::string_view, 3> last_id_names{"number", "num", "topic"};
+constexpr std::array<std::string_view, 4> last_id_names{"productid", "number", "num", "topic"};
 // The first one present is the query.
 constexpr std::array<std::string_view, 3> query_names{"query", "querytext", "question"};
-constexpr std::array<std::string_view, 11> document_text_names{
-    "text",     "contents", "content",  "body",    "passage",    "segment",
-    "abstract", "headline", "headings", "doctext", "articletext"};
+constexpr std::array<std::string_view, 14> document_text_names{
+    "text",         "contents",          "content",  "body",    "passage",     "segment",
+    "abstract",     "headline",          "headings", "doctext", "articletext", "productname",
+    "producttitle", "productdescription"};
 constexpr std::string_view title_name = "title";
 
 // Further titles for columns of tables. JSON members with these names may be anything.
@@ -75,6 +76,10 @@ bool is_one_of(std::string_view name, std::span<std::string_view const> plain_na
 bool is_id_name(std::string_view name) {
   std::string const plain = plain_name(name);
   return has(item_ids, plain) || has(document_id_names, plain) || has(query_id_names, plain);
+}
+
+bool is_table_id(std::string_view name, text_options const& options) {
+  return is_id(name, options) || (options.id_field.empty() && plain_name(name) == last_id_names[0]);
 }
 
 bool is_last_id_name(std::string_view name) {

@@ -31,6 +31,8 @@ bool is_text_name(std::string_view name);
 /// or, without the option, one with a common name.
 bool is_id(std::string_view name, text_options const& options);
 bool is_wanted_text(std::string_view name, text_options const& options);
+/// As `is_id`, for a column in the header of a table, where `product_id` is an id too.
+bool is_table_id(std::string_view name, text_options const& options);
 
 /// A member that may belong to the document: its name, and its value as text.
 struct document_member {

@@ -448,6 +448,15 @@ TEST_F(text_files, tables_have_a_header) {
   documents const shoes{{"7", "", {{"name", "shoe"}, {"description", "red"}}}};
   EXPECT_EQ(read("sku,name,price,description\n7,shoe,9,red\n", text_format::automatic, shop),
             shoes);
+  // WANDS' product.csv and query.csv.
+  EXPECT_EQ(
+      read("product_id\tproduct_name\tproduct_class\tproduct_description\treview_count\n"
+           "0\tsolid \"wood\" bed\tBeds\tgood\t15\n"),
+      (documents{
+          {"0", "", {{"product_name", "solid \"wood\" bed"}, {"product_description", "good"}}}}));
+  EXPECT_EQ(read("query_id\tquery\tquery_class\n3\tsalon chair\tChairs\n"),
+            (documents{{"3", "", {{"query", "salon chair"}}}}));
+  EXPECT_EQ(read(R"({"id": 1, "product_id": 2, "text": "a"})")[0].id, "1");
   EXPECT_EQ(complaint("id,name\n7,shoe\n", text_format::table, shop),
             ":1:1: found no header with sku and name, description, expected one such as id,text; "
             "--id-field and --text-fields set other columns");

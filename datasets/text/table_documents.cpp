@@ -45,7 +45,7 @@ char header_delimiter(std::string_view line, text_options const& options) {
     for (std::size_t end = 0; end != line.npos; begin = end + 1) {
       end = line.find(delimiter, begin);
       std::string const name = without_quotes(line.substr(begin, end - begin));
-      ids += is_id(name, options);
+      ids += is_table_id(name, options);
       texts += is_wanted_text(name, options);
     }
     if (ids > 0 && texts > 0) return delimiter;

@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
-"""draw.py FOLDER: writes the drawn collection that the pages and tests of own documents use.
+"""draw.py FOLDER: writes the synthetic collection that the pages and tests of own documents use.
 
-docs.jsonl: 360 notes with title and text, each about one of 12 crafts and one of 3 sides of it, with
-words of other crafts between; topics.tsv: a topic for each craft and side; qrels: of each topic seven of ten of the
-notes about its craft and side (2), about the craft alone (1), and about another craft with words of this
-one between (0); the other three nobody has judged. The same bytes at each call.
+docs.jsonl has 360 notes with title and text. Each is about one of 12 crafts and one of 3 sides of it, and has words of other crafts.
+topics.tsv has a topic for each craft and side. qrels judges seven of ten notes of each topic: 2 for its craft and side, 1 for the
+craft alone, 0 for another craft with words of this one. The other three are not judged. Each call writes the same bytes.
 """
 
 import json

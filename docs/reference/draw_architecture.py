@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """draw_architecture.py [--check]: draws docs/reference/architecture.svg, the modules and their link lines.
 
-The modules and what they use come from the `CMakeLists.txt` of each, what a module holds from the
-table in docs/reference/architecture.md. An arrow that others make superfluous is left out. With --check
-nothing is written; the exit code is 1 when the committed picture is another.
+The modules and their dependencies come from the `CMakeLists.txt` of each module, the contents of a module from the table in
+docs/reference/architecture.md. An arrow that other arrows imply is left out. --check writes nothing; the exit code is 1 if the
+committed picture differs.
 """
 
 import html
@@ -36,7 +36,7 @@ def modules():
     """name: the modules it links, of all library modules, the program and the C library. The library of a module's
     published engines is in the module's folder."""
     uses = {}
-    for path in sorted([*ROOT.glob("*/CMakeLists.txt"), *ROOT.glob("knn/*/CMakeLists.txt")]):
+    for path in sorted([*ROOT.glob("*/CMakeLists.txt"), *ROOT.glob("knn/*/CMakeLists.txt"), *ROOT.glob("server/*/CMakeLists.txt")]):
         text = re.sub(r"#.*", "", path.read_text())
         for call in re.findall(r"rulerank_module\(([^)]*)\)", text):
             arguments = arguments_of(call)

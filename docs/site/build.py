@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
-"""build.py FOLDER: the pages of docs/ as a site, FOLDER/html, by Sphinx.
+"""build.py FOLDER: builds the pages of docs/ as a site, FOLDER/html, with Sphinx.
 
-FOLDER/source has the pages at their paths in the repository, as links, and beside them the library's reference,
-`reference/MODULE.md`: what Doxygen reads in the public headers. conf.py says how Sphinx turns them to HTML. A warning of
-Doxygen or Sphinx is an error. It takes Debian's packages (`./run deps --all`), no built program and no network; where
-packages are missing it names them and ends with 77: skipped."""
+FOLDER/source has links to the pages at their paths in the repository, and the library's reference, `reference/MODULE.md`, which
+Doxygen makes from the public headers. A warning of Doxygen or Sphinx is an error. The script needs Debian's packages (`./run deps
+--all`), but neither a built program nor a network; if packages are missing it names them and exits with 77 (skipped)."""
 
 import pathlib
 import re

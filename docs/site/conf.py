@@ -1,5 +1,5 @@
-"""How Sphinx makes the site of the pages; build.py runs it. The pages stay as they are for those who read them in the
-repository: what the site alone needs is added here, when they are read."""
+"""The configuration of Sphinx for the site of the pages; build.py runs it. It changes pages while they are read, so the files in the
+repository need nothing for the site."""
 
 import html
 import pathlib

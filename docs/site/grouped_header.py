@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""grouped_header.py ROOT HEADER: the header as Doxygen is to read it. What it declares in its namespace is one group, named
-after its path, which a page of the reference shows; comments have no commands; numbers have no separators, which
-Sphinx does not read."""
+"""grouped_header.py ROOT HEADER: prints a header for Doxygen.
+
+All declarations of its namespace form one group, named by the header's path, which a page of the reference shows. Comments lose
+their commands, and numbers lose their separators, which Sphinx does not read."""
 
 import pathlib
 import re

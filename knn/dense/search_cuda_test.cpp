@@ -638,7 +638,7 @@ TEST_P(dense_gpus, bounds_that_are_too_small_lose_rows) {
 TEST_P(dense_gpus, rows_without_space_are_streamed) {
   std::size_t const n = 16;
   vectors const rows(drawn(std::size_t{9000} * n, 39, 0, 20), n);
-  vectors const queries(drawn(std::size_t{200} * n, 40, 0, 20), n);
+  vectors const queries(drawn(std::size_t{50} * n, 40, 0, 20), n);
   for (similarity const metric : all_metrics)
     for (std::size_t const bytes : {40'000, 100'000, 10'000'000})
       // On all devices; divided among two and four.

@@ -106,6 +106,10 @@ struct analyzer::state {
     };
     auto const in_ascii = [&](std::string_view word, bool has_letter) {
       if (!rules.options().fold) return finish(word, has_letter);
+      if (rules.folds_beyond_ascii()) {
+        rules.fold(word, folded);
+        return finish(folded, has_letter);
+      }
       folded.resize(word.size());
       std::transform(word.begin(), word.end(), folded.begin(),
                      [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; });

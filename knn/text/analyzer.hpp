@@ -18,7 +18,8 @@ struct analyzer_options {
   std::size_t min_length = 1;       ///< drops words of fewer code points
   std::size_t max_length = 64;      ///< drops words of more code points
   bool keep_numbers = true;         ///< false: drops words without a letter
-  bool elision = true;              ///< false: as in indexes made before this option existed
+  /// Elision and Turkish letters, below; false: as in indexes made before this option existed.
+  bool elision = true;
 };
 
 /// The algorithms of libstemmer (snowballstem.org), in its order: arabic, ..., english, ...,
@@ -28,7 +29,8 @@ std::vector<std::string> stemmers();
 /// Converts text to terms. A word is the text between two word boundaries of Unicode (UAX 29, ICU's
 /// root locale) that has a letter or a number. Each word passes these steps:
 ///
-/// 1. Folding: NFKC_Casefold; the apostrophe U+2019 becomes '; accents are removed.
+/// 1. Folding: NFKC_Casefold; the apostrophe U+2019 becomes '; accents are removed. With the
+///    Turkish stemmer, the small letter of I is ı, and that of İ is i.
 /// 2. Elision: the French, Italian and Catalan stemmers remove an elided article or pronoun
 ///    (`l'énergie` becomes `énergie`), the Turkish stemmer removes a suffix after an apostrophe
 ///    (`Ankara'nın` becomes `Ankara`).
@@ -38,7 +40,8 @@ std::vector<std::string> stemmers();
 /// 5. Stemming (Snowball, libstemmer).
 ///
 /// Stemmers of languages other than English need accents. With a stemmer other than `none`,
-/// `english` and `porter`, accents are therefore removed from the stem instead of the word.
+/// `english` and `porter`, accents are therefore removed from the stem instead of the word, and
+/// with the Turkish one the stem's ı becomes i.
 ///
 /// A term is never empty and has no spaces. Bytes that are not UTF-8 are read as Latin-1. One
 /// thread at a time may use an analyzer. Copies share only the stop list, so several threads may

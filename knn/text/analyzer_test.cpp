@@ -57,6 +57,19 @@ TEST(analyzer, suffixes_of_turkish_names) {
   EXPECT_EQ(analyzed(words, "Ankara'da"), (terms{"ankara'da"}));
 }
 
+TEST(analyzer, capitals_of_turkish_i) {
+  auto const in = [](std::string_view text, bool elision = true) {
+    return analyzed({.stop_words = "none", .stemmer = "turkish", .elision = elision}, text);
+  };
+  // IŞIK, ışık, Işık; İSTANBUL, istanbul, I with a combining dot.
+  EXPECT_EQ(in("I\u015eIK \u0131\u015f\u0131k I\u015f\u0131k"), (terms{"isik", "isik", "isik"}));
+  EXPECT_EQ(in("\u0130STANBUL istanbul I\u0307STANBUL"), in("istanbul istanbul istanbul"));
+  EXPECT_EQ(in("IRMAK \u0131rmak"), in("\u0131rmak \u0131rmak"));  // capitals in ASCII
+  EXPECT_EQ(in("INTERNET"), in("internet"));
+  EXPECT_NE(in("I\u015eIK", false), in("\u0131\u015f\u0131k", false));
+  EXPECT_EQ(analyzed({.stop_words = "none", .stemmer = "none"}, "IRMAK"), (terms{"irmak"}));
+}
+
 TEST(analyzer, elision_of_french_italian_and_catalan) {
   auto const in = [](char const* stemmer, std::string_view text) {
     return analyzed({.stop_words = "none", .stemmer = stemmer}, text);

@@ -29,8 +29,22 @@ std::span<std::string_view const> elided_words(std::string_view stemmer) {
   return {};
 }
 
-/// The language that separates suffixes of names by an apostrophe.
-constexpr std::string_view has_suffixes = "turkish";
+/// The language that separates suffixes of names by an apostrophe, and whose capital of `i` has a
+/// dot.
+constexpr std::string_view turkish = "turkish";
+constexpr std::string_view dotless_i = "\u0131";
+
+void replace_all(std::string& text, std::string_view from, std::string_view to) {
+  for (auto at = text.find(from); at != text.npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+}
+
+/// Replaces the capitals I and İ by their small letters in Turkish.
+void lower_turkish_i(std::string& word) {
+  replace_all(word, "I\u0307", "i");
+  replace_all(word, "\u0130", "i");
+  replace_all(word, "I", dotless_i);
+}
 
 bool is_ascii(std::string_view text) {
   return std::all_of(text.begin(), text.end(),
@@ -40,7 +54,7 @@ bool is_ascii(std::string_view text) {
 }  // namespace
 
 bool has_elision(std::string_view stemmer) {
-  return !elided_words(stemmer).empty() || stemmer == has_suffixes;
+  return !elided_words(stemmer).empty() || stemmer == turkish;
 }
 
 word_rules::word_rules(analyzer_options const& options)
@@ -48,7 +62,7 @@ word_rules::word_rules(analyzer_options const& options)
       accents_until_stem_(needs_accents(options.stemmer)),
       elided_(options.elision ? elided_words(options.stemmer)
                               : std::span<std::string_view const>()),
-      cuts_suffixes_(options.elision && options.stemmer == has_suffixes),
+      is_turkish_(options.elision && options.stemmer == turkish),
       stemmer_(options.stemmer) {
   if (options.min_length > options.max_length)
     throw usage_error(
@@ -69,16 +83,22 @@ void word_rules::fold(std::string_view word, std::string& out) const {
     out = word;
     return;
   }
-  fold_case(word, out);
+  if (is_turkish_) {
+    std::string small(word);
+    lower_turkish_i(small);
+    fold_case(small, out);
+  } else {
+    fold_case(word, out);
+  }
   if (!accents_until_stem_ && !is_ascii(out)) remove_accents(out);
 }
 
 std::string_view word_rules::without_elision(std::string_view word) const noexcept {
-  if (elided_.empty() && !cuts_suffixes_) return word;
+  if (elided_.empty() && !is_turkish_) return word;
   for (std::string_view const apostrophe : {"'", "\u2019"}) {
     std::size_t const at = word.find(apostrophe);
     if (at == word.npos) continue;
-    if (cuts_suffixes_) return at > 0 ? word.substr(0, at) : word;
+    if (is_turkish_) return at > 0 ? word.substr(0, at) : word;
     std::string_view const rest = word.substr(at + apostrophe.size());
     auto const is_elided = [&](std::string_view small) {
       return std::ranges::equal(word.substr(0, at), small, {}, [](char c) {
@@ -103,7 +123,9 @@ void word_rules::term_of(std::string_view word, std::string& term) {
     return;
   }
   term = stemmer_.stem(word);
-  if (options_.fold && accents_until_stem_ && !is_ascii(term)) remove_accents(term);
+  if (!options_.fold || !accents_until_stem_ || is_ascii(term)) return;
+  remove_accents(term);
+  if (is_turkish_) replace_all(term, dotless_i, "i");
 }
 
 }  // namespace rulerank::knn

@@ -13,7 +13,7 @@
 namespace rulerank::inline v0::knn {
 
 /// Returns whether the language of a stemmer elides words before others, or separates suffixes by
-/// an apostrophe.
+/// an apostrophe, so that `analyzer_options::elision` has an effect.
 bool has_elision(std::string_view stemmer);
 
 /// Processes a single word under an analyzer's options. One thread at a time.
@@ -26,6 +26,8 @@ class word_rules {
 
   /// Folds the word as before the stop list, or copies it if words are not folded.
   void fold(std::string_view word, std::string& out) const;
+  /// Whether folding an ASCII word makes other letters than its small ones: Turkish I.
+  bool folds_beyond_ascii() const noexcept { return is_turkish_; }
   /// Removes from a folded word the article or pronoun that French, Italian and Catalan elide
   /// before it (`l'energie`), or the apostrophe and suffix of a Turkish name (`ankara'nın`, as
   /// Lucene's ApostropheFilter). Unchanged for other stemmers.
@@ -39,7 +41,7 @@ class word_rules {
   analyzer_options options_;
   bool accents_until_stem_;
   std::span<std::string_view const> elided_;
-  bool cuts_suffixes_;
+  bool is_turkish_;
   std::shared_ptr<std::unordered_set<std::string> const> stop_words_;
   stemmer stemmer_;
 };

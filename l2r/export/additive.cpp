@@ -20,7 +20,8 @@ constexpr double most_exact_sum = 0x1p53;
 scorecard_member const& portable_member(model const& of) {
   constexpr std::string_view portable =
       "expected one card or scorecard, whose scores depend on a document's own values alone; "
-      "rulerank fit --members card makes one; --to onnx also holds linear members, and several";
+      "rulerank fit --members card makes one; --to onnx also holds linear and joint members, and "
+      "several";
   if (of.members.size() > 1)
     throw usage_error(fmt::format(
         "found {} members, whose combined scores depend on the documents of the list, {}",

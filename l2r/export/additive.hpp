@@ -64,5 +64,6 @@ std::string write_java(additive_form const& form, export_options const& options)
 std::string write_javascript(additive_form const& form, export_options const& options);
 std::string write_python(additive_form const& form, export_options const& options);
 std::string write_sql(additive_form const& form, export_options const& options);
+std::string write_xlsx(additive_form const& form, export_options const& options);
 
 }  // namespace rulerank::l2r

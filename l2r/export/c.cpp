@@ -39,8 +39,8 @@ static inline double {name}_score(const double *values, double *contributions) {
     const struct {name}_feature *const feature = &{name}_features[f];
     double points = feature->missing;
     if (values[f] == values[f]) {{
-      size_t bin = 0;
-      while (bin < feature->cut_count && values[f] >= feature->cuts[bin]) ++bin;
+      size_t bin = 0, cut;
+      for (cut = 0; cut < feature->cut_count; ++cut) bin += values[f] >= feature->cuts[cut] ? 1 : 0;
       points = feature->points[bin];
     }}
     if (contributions) contributions[f] = points;

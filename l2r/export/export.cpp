@@ -58,6 +58,17 @@ void fit_search_plugin(additive_form& form, notes_of_export& notes) {
                     low));
 }
 
+/// Spreadsheets may treat values as equal that have the same 15 significant digits.
+void fit_xlsx(additive_form& form, notes_of_export& notes) {
+  for (additive_feature const& one : form.features)
+    for (double const cut : one.cuts)
+      if (std::stod(fmt::format("{:.14e}", cut)) != cut)
+        notes.push_back(
+            fmt::format("xlsx: the cut {} of {} has more than the 15 digits that "
+                        "spreadsheets compare",
+                        cut, one.name));
+}
+
 void fit_solr(additive_form& form, notes_of_export& notes) {
   make_single(form, "Solr");
   give_absent_values_points(form, "Solr", true, notes);
@@ -85,6 +96,7 @@ constexpr std::array export_targets{
     export_target{"javascript", write_javascript},
     export_target{"python", write_python},
     export_target{"sql", write_sql},
+    export_target{"xlsx", write_xlsx, fit_xlsx},
     export_target{"lightgbm", write_lightgbm},
     export_target{"xgboost", write_xgboost, fit_xgboost},
     export_target{"onnx", nullptr},  // a list_form
@@ -104,18 +116,17 @@ export_target const& target_of(export_options const& options) {
 
 datasets::feature_names const& names_in(model_member const& of) {
   if (auto const* const linear = std::get_if<linear_member>(&of)) return linear->weights.names;
+  if (auto const* const joint = std::get_if<joint_member>(&of)) return joint->cuts->names;
   return std::get<scorecard_member>(of).cuts->names;
 }
 
 /// Refuses what no list form holds.
 list_form checked_list_form(model const& of, export_options const& options) {
   for (model_member const& member : of.members)
-    if (!std::holds_alternative<linear_member>(member) &&
-        !std::holds_alternative<scorecard_member>(member))
+    if (std::holds_alternative<rules_member>(member))
       throw usage_error(
-          fmt::format("found a member of the kind {}, which no format holds, expected cards, "
-                      "scorecards and linear members",
-                      kind_of(member)));
+          "found a member of the kind rules, which no format holds, expected cards, scorecards, "
+          "linear and joint members; rulerank fit --members card makes a card");
   return list_form_of(of, options);
 }
 
@@ -156,7 +167,66 @@ bool same_order_in(datasets::query_group const& query, std::vector<double> const
   return true;
 }
 
+/// Counts the pairs of documents of lists whose order differs between two scorings, of the pairs
+/// that the first one orders.
+class changed_pairs {
+ public:
+  void add(std::span<double const> together, std::span<double const> alone) {
+    for (std::size_t i = 0; i < together.size(); ++i)
+      for (std::size_t j = 0; j < i; ++j) {
+        if (together[i] == together[j]) continue;
+        ++pairs_;
+        bool const same = together[i] < together[j] ? alone[i] < alone[j] : alone[j] < alone[i];
+        changed_ += same ? 0 : 1;
+      }
+  }
+  double share() const {
+    return pairs_ == 0 ? 0 : static_cast<double>(changed_) / static_cast<double>(pairs_);
+  }
+
+ private:
+  std::size_t pairs_ = 0, changed_ = 0;
+};
+
+double changed_in_halves(context const& ctx, model const& of, datasets::dataset const& documents,
+                         std::vector<double> const& by_model) {
+  changed_pairs found;
+  for (std::size_t const half : {0, 1}) {
+    std::vector<std::size_t> chosen;
+    std::vector<double> together;
+    for (datasets::query_group const& query : documents.queries)
+      for (std::size_t d = query.begin + half; d < query.end; d += 2) {
+        chosen.push_back(d);
+        together.push_back(by_model[d]);
+      }
+    if (chosen.empty()) continue;
+    datasets::dataset const part = datasets::subset(documents, chosen);
+    std::vector<double> const alone = score(ctx, of, part).scores;
+    for (datasets::query_group const& query : part.queries)
+      found.add(std::span(together).subspan(query.begin, query.size()),
+                std::span(alone).subspan(query.begin, query.size()));
+  }
+  return found.share();
+}
+
 }  // namespace
+
+bool is_portable(model const& of) {
+  if (of.members.size() > 1) return false;
+  auto const reads_own_values = [](auto const& cuts) {
+    return cuts == nullptr || cuts->options.norm == datasets::normalization::none;
+  };
+  if (auto const* const rules = std::get_if<rules_member>(&of.members.front()))
+    return reads_own_values(rules->cuts);
+  auto const* const card = std::get_if<scorecard_member>(&of.members.front());
+  return card != nullptr && reads_own_values(card->cuts);
+}
+
+std::string_view portability_words(bool portable) {
+  return portable ? "portable: scores depend on a document's own values alone"
+                  : "not portable: scores depend on the list of a query's documents, so a part of "
+                    "the list gets other scores";
+}
 
 std::span<std::string_view const> export_format_names() {
   return target_names;
@@ -204,6 +274,7 @@ export_difference check_export(context const& ctx, model const& of, export_optio
     by_export = scores_of(ctx, form, numbered());
   }
   std::vector<double> const by_model = score(ctx, of, documents).scores;
+  if (!is_portable(of)) found.changed_in_halves = changed_in_halves(ctx, of, documents, by_model);
   for (std::size_t d = 0; d < by_model.size(); ++d) {
     double const equal_within = found.within * std::max(1.0, std::abs(by_model[d]));
     if (std::abs(by_model[d] - by_export[d]) <= equal_within) by_export[d] = by_model[d];

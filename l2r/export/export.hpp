@@ -10,9 +10,17 @@
 #include <string_view>
 #include <vector>
 
-// A model as source code, as a query, or as a file of another library (docs/verbs/export.md).
-// Threads: functions may be called from any number of threads at once.
+// A model as source code, as a query, or as a file of another library
+// (docs/reference/verbs/export.md). Threads: functions may be called from any number of threads at
+// once.
 namespace rulerank::inline v0::l2r {
+
+/// Whether a document's score depends on the document's own values alone. Otherwise it depends on
+/// the other documents of its query's list, too: scores of a part of the list differ. Values that a
+/// file has normalized within queries count as a document's own.
+bool is_portable(model const& of);
+/// As words for a message: "portable: ..." or "not portable: ...".
+std::string_view portability_words(bool portable);
 
 enum class export_format {
   c,
@@ -20,6 +28,7 @@ enum class export_format {
   javascript,
   python,
   sql,
+  xlsx,
   lightgbm,
   xgboost,
   onnx,
@@ -45,6 +54,7 @@ struct export_options {
   std::string source;
   /// Names for features that have none in the model. A feature without a name is `f12`.
   datasets::feature_names names;
+  bool ubjson = false;  ///< xgboost: UBJSON instead of JSON, for files *.ubj
   /// elasticsearch, opensearch: JSON of a feature set as the plugin takes it; the export has the
   /// definitions of the card's features. Empty: a model for a set that is there.
   std::string feature_set;
@@ -60,7 +70,8 @@ struct exported_model {
 };
 
 /// Writes a model that is one card or scorecard on values that are not normalized: the score of a
-/// document depends on its own values alone. Throws `usage_error` for other models, for a name that
+/// document depends on its own values alone. onnx also holds linear and joint members, and several.
+/// Throws `usage_error` for other models, for a name that
 /// is no identifier, for two features of one name, and for what the format cannot hold; `error`
 /// naming the feature set where it lacks a feature of the card.
 exported_model export_model(model const& of, export_options const& options);
@@ -73,6 +84,9 @@ struct export_difference {
   std::size_t documents = 0;           ///< with another score
   std::size_t first = 0;               ///< of these
   double by_model = 0, by_export = 0;  ///< the scores of the first
+  /// If the model is not portable and each half of each list (every second document) is scored
+  /// alone: the share of the pairs of documents within a half that then change their order.
+  double changed_in_halves = 0;
   bool same_order = true;  ///< all pairs of documents of a query are ordered, or tied, alike
 };
 

@@ -2,6 +2,7 @@
 
 #include "core/error.hpp"
 #include "core/random.hpp"
+#include "datasets/svmlight.hpp"
 #include "l2r/export/point_tree.hpp"
 #include "l2r/testing.hpp"
 
@@ -9,6 +10,12 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
 
 // The formats themselves are compiled and run by tests/cli/export_test.py.
 namespace rulerank::l2r {
@@ -85,6 +92,59 @@ TEST(check_export, compares_every_document) {
   EXPECT_NE(found.by_model, found.by_export);
   auto const row = train.document(found.first);
   EXPECT_TRUE(std::ranges::any_of(row, [](auto const& one) { return std::isnan(one.value); }));
+}
+
+/// A joint member of three features, two of them in a table, with random weights and points.
+joint_member random_joint(random_engine& draw, datasets::missing_values missing) {
+  datasets::discretizer cuts;
+  cuts.options.missing = missing;
+  cuts.options.unlisted = datasets::unlisted_values::missing;
+  cuts.features = {{1, {0, 1, 2, 3, 4, 5, 6}}, {2, {1.5}}, {4, {-1, 0.5, 3}}};
+  std::uint32_t const missing_item = missing == datasets::missing_values::item ? 1 : 0;
+  joint_member made;
+  made.item_begin = {0};
+  auto const points = [&] {
+    return static_cast<std::int64_t>(uniform_below(draw, 1U << 20)) << (joint_bits - 10);
+  };
+  for (datasets::feature_cuts const& one : cuts.features) {
+    made.features.push_back(one.feature);
+    made.weights.push_back(points());
+    auto const items = static_cast<std::uint32_t>(one.cuts.size()) + 1 + missing_item;
+    made.item_begin.push_back(made.item_begin.back() + items);
+    for (std::uint32_t k = 0; k < items; ++k) made.points.push_back(points());
+  }
+  for (auto const& [first, second, cells] :
+       {std::tuple(0U, 1U, (5 + missing_item) * (2 + missing_item)),
+        std::tuple(0U, 2U, (5 + missing_item) * (4 + missing_item))}) {
+    joint_pair pair{first, second, {}};
+    for (std::uint32_t k = 0; k < cells; ++k) pair.points.push_back(points());
+    made.pairs.push_back(pair);
+  }
+  made.cuts = std::make_shared<datasets::discretizer const>(std::move(cuts));
+  return made;
+}
+
+TEST(check_export, list_forms_compute_what_joint_members_compute) {
+  random_engine draw(9);
+  for (auto const missing : {datasets::missing_values::item, datasets::missing_values::none,
+                             datasets::missing_values::zero}) {
+    std::string text;
+    for (int d = 0; d < 300; ++d) {
+      text += fmt::format("0 qid:{}", d / 7);
+      for (int const feature : {1, 2, 3, 4})
+        if (auto const value = uniform_below(draw, 20); value < 18)
+          text += value == 17 ? fmt::format(" {}:nan", feature)
+                              : fmt::format(" {}:{}", feature, static_cast<double>(value) / 2 - 1);
+      text += '\n';
+    }
+    auto const documents = datasets::parse_svmlight(context{}, text, "drawn");
+    model of;
+    of.members.emplace_back(random_joint(draw, missing));
+    export_options options;
+    options.format = export_format::onnx;
+    EXPECT_EQ(check_export({}, of, options, documents).documents, 0U);
+    EXPECT_FALSE(export_model(of, options).portable);
+  }
 }
 
 }  // namespace

@@ -165,6 +165,74 @@ std::string lines_in(onnx_graph& to, line_form const& form) {
                  {present, to.node("Mul", {z, to.row(form.weights)}), to.row(form.missing)});
 }
 
+/// Where a value lies in each group of a feature, as 1 and 0.
+std::string groups_in(onnx_graph& to, std::string const& values, std::size_t feature,
+                      std::vector<double> const& cuts, bool has_missing_group) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  std::string const column =
+      to.node("Gather", {values, to.tensor({1}, std::vector{static_cast<std::int64_t>(feature)})},
+              {onnx_graph::whole("axis", 1)});
+  std::vector<double> from{-infinity}, below = cuts;
+  from.insert(from.end(), cuts.begin(), cuts.end());
+  below.push_back(infinity);
+  std::string inside = to.node("And", {to.node("GreaterOrEqual", {column, to.row(from)}),
+                                       to.node("Less", {column, to.row(below)})});
+  if (has_missing_group)
+    inside = to.node("Concat", {inside, to.node("Not", {to.node("Equal", {column, column})})},
+                     {onnx_graph::whole("axis", 1)});
+  return to.node("Cast", {inside}, {onnx_graph::whole("to", type_double)});
+}
+
+/// The points of a table, in a column.
+std::string table_in(onnx_graph& to, std::string const& values, pair_table const& table) {
+  std::uint64_t const missing = table.has_missing_group ? 1 : 0;
+  std::string const first =
+      groups_in(to, values, table.first, table.first_cuts, table.has_missing_group);
+  std::string const second =
+      groups_in(to, values, table.second, table.second_cuts, table.has_missing_group);
+  std::string const points =
+      to.tensor({table.first_cuts.size() + 1 + missing, table.second_cuts.size() + 1 + missing},
+                table.points);
+  return to.sum(to.node("Mul", {to.node("MatMul", {first, points}), second}), 1);
+}
+
+/// Adds a column of zeros for each pair of features.
+std::string widened_in(onnx_graph& to, list_form const& form, std::string const& of) {
+  std::size_t const features = form.names.size(), terms = features + form.pairs.size();
+  if (terms == features) return of;
+  std::vector<double> places(features * terms);
+  for (std::size_t f = 0; f < features; ++f) places[f * terms + f] = 1;
+  return to.node("MatMul", {of, to.tensor({features, terms}, places)});
+}
+
+std::string terms_in(onnx_graph& to, list_form const& form, additive_form const& member) {
+  return widened_in(to, form, points_in(to, member));
+}
+
+std::string terms_in(onnx_graph& to, list_form const& form, line_form const& member) {
+  return widened_in(to, form, lines_in(to, member));
+}
+
+std::string terms_in(onnx_graph& to, list_form const& form, joint_form const& member) {
+  std::string const alone =
+      to.node("Add", {points_in(to, member.points), lines_in(to, member.lines)});
+  if (form.pairs.empty()) return alone;
+  std::string const values =
+      member.lines.missing_is_zero
+          ? to.node("Where", {to.node("Equal", {"values", "values"}), "values", to.scalar(0)})
+          : "values";
+  std::vector<std::string> columns{alone};
+  for (feature_pair const& pair : form.pairs) {
+    auto const table = std::ranges::find_if(member.tables, [&](pair_table const& one) {
+      return feature_pair(one.first, one.second) == pair;
+    });
+    columns.push_back(table != member.tables.end()
+                          ? table_in(to, values, *table)
+                          : to.node("Mul", {to.sum(alone, 1), to.scalar(0)}));
+  }
+  return to.node("Concat", columns, {onnx_graph::whole("axis", 1)});
+}
+
 /// What a member adds to the mean of the standardized scores of `members`.
 std::string standardized_in(onnx_graph& to, std::string const& contributions, double members) {
   std::string const zero = to.scalar(0), one = to.scalar(1);
@@ -204,9 +272,8 @@ std::string write_onnx(list_form const& form, export_options const& options) {
   onnx_graph to;
   std::vector<std::string> parts;
   for (list_member const& member : form.members) {
-    auto const* const lines = std::get_if<line_form>(&member);
     std::string const own =
-        lines ? lines_in(to, *lines) : points_in(to, std::get<additive_form>(member));
+        std::visit([&](auto const& of_kind) { return terms_in(to, form, of_kind); }, member);
     parts.push_back(form.members.size() == 1
                         ? own
                         : standardized_in(to, own, static_cast<double>(form.members.size())));
@@ -218,12 +285,15 @@ std::string write_onnx(list_form const& form, export_options const& options) {
   for (proto_message const& one : to.tensors) graph.message(5, one);
   graph.message(11, matrix_info("values", form.names.size()))
       .message(12, matrix_info("score", 1))
-      .message(12, matrix_info("contributions", form.names.size()));
+      .message(12, matrix_info("contributions", form.names.size() + form.pairs.size()));
   auto const property = [](std::string_view key, std::string_view value) {
     return proto_message().bytes(1, key).bytes(2, value);
   };
   std::vector<std::string> names;
   for (std::string const& name : form.names) names.push_back(string_text(name));
+  std::vector<std::string> pairs;
+  for (auto const& [first, second] : form.pairs)
+    pairs.push_back(fmt::format("[{}, {}]", names[first], names[second]));
   proto_message model;
   model.number(1, ir_version)
       .bytes(2, "rulerank")
@@ -232,6 +302,7 @@ std::string write_onnx(list_form const& form, export_options const& options) {
       .message(7, graph)
       .message(8, proto_message().bytes(1, "").number(2, operator_set))
       .message(14, property("features", fmt::format("[{}]", fmt::join(names, ", "))))
+      .message(14, property("pairs", fmt::format("[{}]", fmt::join(pairs, ", "))))
       .message(14, property("absent", form.absent_is_missing ? "NaN" : "0"))
       .message(14, property("portable", form.is_portable() ? "true" : "false"));
   return model.encoded();

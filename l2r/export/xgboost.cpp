@@ -1,7 +1,10 @@
 #include "core/json_text.hpp"
 #include "l2r/export/point_tree.hpp"
 
+#include <bit>
+#include <cstdint>
 #include <limits>
+#include <string>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -14,6 +17,51 @@ namespace {
 constexpr std::int32_t no_node = -1, no_parent = 2147483647;
 
 using nlohmann::ordered_json;
+
+/// UBJSON (https://ubjson.org) as XGBoost reads it: lengths and integers of 64 bits, and
+/// floating-point numbers of 32, which hold the form's exactly.
+class ubjson_writer {
+ public:
+  std::string text;
+
+  void put(ordered_json const& value) {
+    if (value.is_object()) {
+      text += '{';
+      for (auto const& [key, member] : value.items()) {
+        put_string(key);
+        put(member);
+      }
+      text += '}';
+    } else if (value.is_array()) {
+      text += '[';
+      for (ordered_json const& one : value) put(one);
+      text += ']';
+    } else if (value.is_string()) {
+      text += 'S';
+      put_string(value.get<std::string>());
+    } else if (value.is_number_float()) {
+      text += 'd';
+      put_bits(std::bit_cast<std::uint32_t>(value.get<float>()));
+    } else {
+      put_integer(value.get<std::int64_t>());
+    }
+  }
+
+ private:
+  template <class Bits>
+  void put_bits(Bits bits) {  // the highest byte first
+    for (std::size_t byte = sizeof(Bits); byte-- > 0;)
+      text += static_cast<char>(bits >> (8 * byte));
+  }
+  void put_integer(std::int64_t value) {
+    text += 'L';
+    put_bits(static_cast<std::uint64_t>(value));
+  }
+  void put_string(std::string const& value) {
+    put_integer(static_cast<std::int64_t>(value.size()));
+    text += value;
+  }
+};
 
 ordered_json xgboost_tree(std::size_t number, std::size_t features,
                           additive_feature const& feature) {
@@ -58,7 +106,7 @@ ordered_json xgboost_tree(std::size_t number, std::size_t features,
 
 }  // namespace
 
-std::string write_xgboost(additive_form const& form, export_options const&) {
+std::string write_xgboost(additive_form const& form, export_options const& options) {
   std::size_t const features = form.features.size();
   ordered_json names = ordered_json::array(), types = ordered_json::array(),
                trees = ordered_json::array(), groups = ordered_json::array(),
@@ -92,6 +140,11 @@ std::string write_xgboost(additive_form const& form, export_options const&) {
         {"objective",
          {{"name", "reg:squarederror"}, {"reg_loss_param", {{"scale_pos_weight", "1"}}}}}}},
       {"version", {2, 0, 0}}};
+  if (options.ubjson) {
+    ubjson_writer writer;
+    writer.put(model);
+    return writer.text;
+  }
   return json_line_of(model) + "\n";
 }
 

@@ -131,9 +131,6 @@ scored combined(std::span<datasets::query_group const> queries, std::vector<scor
   return all;
 }
 
-/// Feature values that one thread scores in about two milliseconds, by points or weights.
-constexpr std::size_t values_a_thread = 65'536;
-
 /// The scores of raw documents by each member; `prepared(k)` returns member k.
 template <class Prepared>
 std::vector<scored> each_score(context const& ctx, datasets::dataset const& documents,

@@ -6,12 +6,15 @@
 #include "core/testing.hpp"
 #include "datasets/discretizer_json.hpp"
 #include "datasets/svmlight.hpp"
+#include "l2r/model/row_scores.hpp"
 #include "l2r/rules/ranker.hpp"
 #include "l2r/rules/shared_scores.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <functional>
+#include <limits>
+#include <random>
 #include <thread>
 
 #include <fmt/format.h>
@@ -216,6 +219,84 @@ TEST(scorer, members_may_be_items_alone) {
 }
 
 // Run under the thread sanitizer, this test supports the claim of thread safety.
+constexpr std::size_t row_columns = 9, row_stride = 11;
+datasets::feature_names const row_names{{1, "a"}, {2, "b"}, {3, "c"}, {5, "e"}, {8, "h"}};
+
+datasets::dense_rows<double> rows_in(std::vector<double> const& values) {
+  return {values.data(), values.size() / row_stride, row_columns, row_stride};
+}
+
+/// Compares score_rows with the scores of the rows as documents, by numbers of columns from 1 and
+/// by others.
+void expect_scores_of_documents(context const& ctx, scorer const& by,
+                                std::vector<double> const& values, bool named) {
+  datasets::dense_rows<double> const rows = rows_in(values);
+  std::vector<float> const single(values.begin(), values.end());
+  datasets::dense_rows<float> const as_float{single.data(), rows.documents, rows.columns,
+                                             rows.stride};
+  std::vector<std::size_t> const lists{rows.documents};
+  std::vector<std::uint32_t> const numbers{0, 1, 2, 3, 5, 6, 7, 8, 9};
+  for (auto const& features : {std::vector<std::uint32_t>{}, numbers}) {
+    datasets::document_arrays about;
+    about.group_sizes = lists;
+    about.features = features;
+    about.names = named ? &row_names : nullptr;
+    auto const expected = by.score(ctx, datasets::make_dataset(ctx, rows, about)).scores;
+    EXPECT_EQ(bits_of(score_rows(ctx, by, rows, about).scores), bits_of(expected));
+    EXPECT_EQ(bits_of(score_rows(ctx, by, as_float, about).scores), bits_of(expected));
+  }
+}
+
+void expect_refusals_of_rows(context const& ctx, scorer const& by, std::vector<double> values,
+                             bool named) {
+  std::size_t const count = values.size() / row_stride;
+  values[(count - 1) * row_stride + 3] = -std::numeric_limits<double>::infinity();  // has no items
+  datasets::document_arrays about;
+  about.name = "X";
+  about.names = named ? &row_names : nullptr;
+  EXPECT_EQ(message_of([&] { score_rows(ctx, by, rows_in(values), about); }),
+            fmt::format("X:{}:1: value of feature 4 is infinite, expected a finite number or NaN",
+                        count));
+  std::vector<std::size_t> const too_long{count, 1};
+  about.group_sizes = too_long;
+  EXPECT_THROW(score_rows(ctx, by, rows_in(values), about), usage_error);
+}
+
+TEST(scorer, rows_get_the_scores_of_their_documents) {
+  using datasets::missing_values, datasets::unlisted_values, datasets::normalization;
+  auto const card = [](missing_values of_null, unlisted_values unlisted, normalization norm) {
+    scorecard_recipe how;
+    how.discretizer = {datasets::binning::frequency, 6, of_null, unlisted, norm};
+    return how;
+  };
+  std::vector<std::vector<recipe>> const kinds{
+      {card(missing_values::item, unlisted_values::zero, normalization::none)},
+      {card(missing_values::item, unlisted_values::missing, normalization::none)},
+      {card(missing_values::zero, unlisted_values::missing, normalization::none)},
+      {card(missing_values::none, unlisted_values::zero, normalization::none)},
+      {card(missing_values::item, unlisted_values::zero, normalization::query_zscore)},
+      {card_recipe()},
+      {linear_recipe{}},
+      {rules_recipe{}},
+      {scorecard_recipe{}, linear_recipe{}}};
+  std::mt19937_64 engine(7);
+  for (bool const named : {false, true})
+    for (auto const& recipes : kinds) {
+      datasets::dataset train = documents_of(90, 1);
+      if (named) train.names = row_names;
+      scorer const by({}, fit({}, train, recipes));
+      for (std::size_t const count : {1, 2, 9, 64, 65, 300}) {
+        context ctx;
+        ctx.threads = count > 64 ? 3 : 1;
+        std::vector<double> values(count * row_stride, std::numeric_limits<double>::quiet_NaN());
+        for (double& value : values)
+          if (engine() % 8 != 0) value = static_cast<double>(engine() % 61) / 2;
+        expect_scores_of_documents(ctx, by, values, named);
+        expect_refusals_of_rows(ctx, by, values, named);
+      }
+    }
+}
+
 TEST(scorer, many_threads_score_at_once) {
   context const ctx;
   datasets::dataset const train = documents_of(200, 1);

@@ -1,5 +1,6 @@
 #include "core/error.hpp"
 #include "core/named_values.hpp"
+#include "datasets/discretizer_json.hpp"
 #include "datasets/item_words.hpp"
 #include "datasets/lines.hpp"
 #include "datasets/number.hpp"
@@ -146,6 +147,9 @@ class card_reader {
     if (!feature.cuts.empty() && cut <= feature.cuts.back())
       fail(least.column, fmt::format("found {} after {}, expected ascending values", least.text,
                                      feature.cuts.back()));
+    if (feature.cuts.size() == datasets::most_cuts)
+      fail(least.column, fmt::format("found {} bins of values, expected at most {}",
+                                     datasets::most_cuts + 2, datasets::most_cuts + 1));
     feature.cuts.push_back(cut);
   }
 

@@ -1,4 +1,5 @@
 #include "core/error.hpp"
+#include "datasets/discretizer_json.hpp"
 #include "l2r/model/model.hpp"
 #include "l2r/scorecard/scorecard.hpp"
 #include "l2r/testing.hpp"
@@ -7,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 // Cards with given features, directions, cuts or points.
@@ -217,6 +219,28 @@ TEST(card_text, keep_the_points_that_they_give) {
   auto const second = points_in(card, 2);
   EXPECT_GT(second[0], second[1] + 10);
   EXPECT_EQ(second[1], 0);
+}
+
+TEST(card_text, with_more_bins_than_documents_would_get_give_models_that_can_be_read) {
+  auto const data = random_set(200, 38);
+  for (std::size_t const cuts : {std::size_t{8}, std::size_t{12}, datasets::most_cuts}) {
+    card_feature many{.feature = 1, .direction = card_direction::rising};
+    for (std::size_t k = 0; k < cuts; ++k) many.cuts.push_back(static_cast<double>(k) / 8);
+    for (std::size_t k = 0; k <= cuts; ++k) many.points.emplace_back(static_cast<int>(k));
+    model fitted;
+    fitted.members.emplace_back(fit_one(data, recipe_of({many}, true)));
+    model const read = model_from_bytes(to_bytes(fitted), "many");
+    auto const& member = std::get<scorecard_member>(read.members.front());
+    EXPECT_EQ(member.cuts->features.front().cuts, many.cuts);
+    EXPECT_EQ(member.card.points, std::get<scorecard_member>(fitted.members.front()).card.points);
+  }
+}
+
+TEST(card_text, with_more_bins_than_codes_are_refused) {
+  std::string text = "rising 1\n least 0\n";
+  for (std::size_t k = 0; k < datasets::most_cuts; ++k) text += fmt::format(" {} ?\n", k);
+  EXPECT_EQ(read(text).front().cuts.size(), datasets::most_cuts);
+  EXPECT_EQ(error_of(text + " 1000 ?\n"), "252:2: found 251 bins of values, expected at most 250");
 }
 
 TEST(card_text, with_points_against_the_labels_are_refused) {

@@ -122,6 +122,9 @@ cuts_pointer cuts_of_page(context const& ctx, datasets::dataset const& train,
       one.cuts.clear();
     else if (!given->cuts.empty())
       one.cuts = given->cuts;
+    // A page may have more bins than the documents would get; files hold at most `bins`.
+    if (cuts.options.bins != 0)
+      cuts.options.bins = std::max(cuts.options.bins, static_cast<int>(one.cuts.size()) + 1);
   }
   for (card_feature const& one : named) {
     auto const found =

@@ -84,8 +84,8 @@ def make_pool(documents: Texts, topics: Texts, judgments: Path | Judgments | Qre
               not_relevant: Sequence[int] = (), unjudged: int = -1, mu: float = 2000.0, lambda_: float = 0.1, delta: float = 0.7,
               weighting: str = "bm25", stop_words: str = "smart", stemmer: str = "english", fold: bool = True,
               numbers: bool = True, min_length: Count = 1, max_length: Count = 64, min_documents: Count = 1,
-              max_share: float = 1.0, k1: float = 1.2, b: float = 0.75, number_by_position: bool = False, as_frame: bool = False,
-              device: str = "cpu", n_jobs: int | None = None, verbose: Progress = False) -> LetorData:
+              max_share: float = 1.0, k1: float = 1.2, b: float = 0.75, leave_out_self: bool = False, number_by_position: bool = False,
+              as_frame: bool = False, device: str = "cpu", n_jobs: int | None = None, verbose: Progress = False) -> LetorData:
     """Makes pairs of topics and documents with features of their texts, like `rulerank features`.
 
     A search finds the candidates of each topic; each pair of a topic and a candidate is a row. A topic's rows are in document
@@ -112,6 +112,7 @@ def make_pool(documents: Texts, topics: Texts, judgments: Path | Judgments | Qre
     weighting : of the search: "bm25", or SMART notation for documents and topics, such as "lnc.ltc"
     stop_words, stemmer, fold, numbers, min_length, max_length, min_documents, max_share : as in `TextNeighbors`
     k1, b : for bm25, in the search and as a feature
+    leave_out_self : exclude the document whose id is the topic's, if documents are their own topics
     number_by_position : number the ids of files in SMART's format 1, 2, ... by position
     as_frame : return X as a DataFrame with qid as its first column
 
@@ -136,6 +137,8 @@ def make_pool(documents: Texts, topics: Texts, judgments: Path | Judgments | Qre
         raise UsageError(f"candidates_from: found {candidates_from!r} without vectors, expected None")
     if run is not None and candidates_from is not None:
         raise UsageError(f"candidates_from: found {candidates_from!r} together with run, expected None, because run has the candidates")
+    if run is not None and leave_out_self:
+        raise UsageError("leave_out_self: found True together with run, expected False, because run has the candidates")
     if candidates < 1:
         raise UsageError(f"candidates: found {candidates}, expected 1 or more")
     if unjudged not in (-1, 0):
@@ -147,7 +150,7 @@ def make_pool(documents: Texts, topics: Texts, judgments: Path | Judgments | Qre
     with running(n_jobs, device=device, verbose=verbose) as how:
         text = _core.TextOptions(stop_words, stemmer, fold, numbers, min_length, max_length, min_documents, max_share)
         text.set_weighting(weighting, k1, b)
-        options = _core.PoolOptions(source, None if metric == "auto" else metric, text, search_engine, dense_metric)
+        options = _core.PoolOptions(source, None if metric == "auto" else metric, text, search_engine, dense_metric, leave_out_self)
         options.set_models(mu, lambda_, delta)
         options.set_fusion(fusion, fusion_norm, rrf_k, list(run_weights))
         made, without, asked = _core.make_pool(

@@ -118,6 +118,7 @@ class RuleRanker(Running, BaseEstimator):
     parameters_ : list of dicts, one per member: its kind and the parameters used for the fit, also for parameters that are
         None, "cross-fit" or "recommended" in `get_params`
     feature_importances_ : array [features]
+    portable_ : whether a score depends on the values of its own row alone, so that rows can be scored one at a time
 
     Examples
     --------
@@ -259,33 +260,49 @@ class RuleRanker(Running, BaseEstimator):
     def _scorer(self, run):
         return self._scorers.get(run, self.model_, self.engine, self.device)
 
-    def _documents(self, run, X, qid):
-        names = getattr(self, "feature_names_in_", None)
+    def _rows(self, X, qid):
+        """Validated X and its queries."""
         if self._of_file:
-            X = columns_of_file(X, names)
+            X = columns_of_file(X, getattr(self, "feature_names_in_", None))
         X = validated(self, X, reset=False, **READING)
-        queries = queries_of(qid, X.shape[0])
-        return dataset_of(run, X, queries, names=names), queries
+        return X, queries_of(qid, X.shape[0])
+
+    def _documents(self, run, X, qid):
+        X, queries = self._rows(X, qid)
+        return dataset_of(run, X, queries, names=getattr(self, "feature_names_in_", None)), queries
 
     def predict(self, X: Rows, qid: Vector | None = None) -> Array:
-        """Scores [rows], larger is better. With several or linear members, a score is relative to the other rows of its
-        query: warns if X lacks the column of query ids that the X of `fit` had."""
+        """Scores [rows], larger is better. Unless `portable_`, a score is relative to the other rows of its query: warns if X
+        lacks the column of query ids that the X of `fit` had."""
         check_is_fitted(self)
         X, qid = split_qid(X, qid, self.qid_column)
         scores = self._scores(X, qid)
-        if self._qid_in_X and self._ranks_within_queries():
+        if self._qid_in_X and not self.portable_:
             warn_of_one_query(qid, self.qid_column, len(scores))
         return scores
 
-    def _ranks_within_queries(self):
-        """Whether a score depends on the other rows of its query."""
-        kinds = self.model_.kinds
-        return len(kinds) > 1 or "linear" in kinds or self.model_.parameters["norm"] != "none"
+    @property
+    def portable_(self) -> bool:
+        """Whether a score depends on the values of its own row alone. Otherwise it depends on the other rows of its query, too."""
+        return self._fitted("portable_").portable
+
+    def _fitted(self, attribute):
+        try:
+            check_is_fitted(self)
+        except NotFittedError as error:
+            raise AttributeError(f"{attribute}: the ranker is not fitted") from error
+        return self.model_
 
     def _scores(self, X, qid):
+        names = getattr(self, "feature_names_in_", None)
         with self._running() as run:
-            documents, queries = self._documents(run, X, qid)
-            return queries.ungrouped(self._scorer(run).score(run, documents))
+            X, queries = self._rows(X, qid)
+            scorer = self._scorer(run)
+            if names is None and not sp.issparse(X):
+                scores = scorer.score_rows(run, np.ascontiguousarray(queries.grouped(X)), queries.sizes)
+            else:
+                scores = scorer.score(run, dataset_of(run, X, queries, names=names))
+            return queries.ungrouped(scores)
 
     @checked
     def score(self, X: Rows, y: Vector, qid: Vector | None = None, *, metric: str = "NDCG@10", profile: str = "letor",
@@ -343,22 +360,15 @@ class RuleRanker(Running, BaseEstimator):
     def parameters_(self) -> list[dict[str, Any]]:
         """The kind of each member and the parameters used for its fit, including defaults that depend on the kind and chosen
         penalties."""
-        try:
-            check_is_fitted(self)
-        except NotFittedError as error:
-            raise AttributeError("parameters_: the ranker is not fitted") from error
-        return self.model_.used_parameters
+        return self._fitted("parameters_").used_parameters
 
     @property
     def feature_importances_(self) -> Array:
         """[features] The mean absolute effect of each feature on the scores of the training rows, as printed by `rulerank
         inspect`, scaled to sum to 1 for each member and averaged over the members."""
-        try:
-            check_is_fitted(self)
-        except NotFittedError as error:
-            raise AttributeError("feature_importances_: the ranker is not fitted") from error
+        model = self._fitted("feature_importances_")
         with self._running() as run:
-            members = _core.importances(run, self.model_, 1000)
+            members = _core.importances(run, model, 1000)
         numbers = [number for member in members for number, _ in member]
         columns = max([getattr(self, "n_features_in_", 0), *numbers])
         moved = np.zeros((len(members), columns))

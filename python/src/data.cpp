@@ -27,9 +27,6 @@ namespace {
 
 using namespace nb::literals;
 
-template <class T>
-using input_matrix = nb::ndarray<T const, nb::ndim<2>, nb::device::cpu>;
-
 /// The attributes of documents besides their values, from Python.
 struct about_documents {
   input_vector<std::int32_t> labels;
@@ -95,11 +92,7 @@ datasets::dataset made(context const& ctx, Rows const& rows, about_documents con
 template <class T>
 documents dense(run_settings const& how, input_matrix<T> const& values,
                 about_documents const& about) {
-  if (values.shape(1) > 1 && values.stride(1) != 1)
-    throw usage_error("found rows that are not contiguous in memory, expected contiguous rows");
-  datasets::dense_rows<T> const rows{
-      values.data(), values.shape(0), values.shape(1),
-      std::max<std::size_t>(static_cast<std::size_t>(values.stride(0)), values.shape(1))};
+  datasets::dense_rows<T> const rows = dense_rows_of(values);
   return {run(how, [&](context const& ctx) { return made(ctx, rows, about); })};
 }
 

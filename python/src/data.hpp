@@ -1,8 +1,10 @@
 #pragma once
 
 #include "core/error.hpp"
+#include "datasets/arrays.hpp"
 #include "datasets/dataset.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -22,6 +24,8 @@ namespace nb = nanobind;
 /// Input arrays in host memory, without a copy.
 template <class T>
 using input_vector = nb::ndarray<T const, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using input_matrix = nb::ndarray<T const, nb::ndim<2>, nb::device::cpu>;
 /// Output arrays of NumPy.
 template <class T>
 using output_vector = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
@@ -49,6 +53,15 @@ nb::object matrix_of(std::vector<T>&& values, std::size_t rows, std::size_t colu
 template <class T>
 std::span<T const> span_of(input_vector<T> const& values) {
   return {values.data(), values.size()};
+}
+
+/// Throws `usage_error` unless the values of a row are contiguous.
+template <class T>
+datasets::dense_rows<T> dense_rows_of(input_matrix<T> const& values) {
+  if (values.shape(1) > 1 && values.stride(1) != 1)
+    throw usage_error("found rows that are not contiguous in memory, expected contiguous rows");
+  return {values.data(), values.shape(0), values.shape(1),
+          std::max<std::size_t>(static_cast<std::size_t>(values.stride(0)), values.shape(1))};
 }
 
 /// A data set owned by Python.

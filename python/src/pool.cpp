@@ -131,7 +131,7 @@ void add_options(nb::module_& to) {
           "__init__",
           [](features::pool_options* self, std::string const& candidates_from,
              std::optional<std::string> const& metric, knn::text_index_options const& text,
-             std::string const& engine, std::string const& dense_metric) {
+             std::string const& engine, std::string const& dense_metric, bool leave_out_self) {
             features::pool_options options;
             options.features.k1 = text.weighting.k1;
             options.features.b = text.weighting.b;
@@ -139,9 +139,11 @@ void add_options(nb::module_& to) {
             options.metric = metric ? knn::sparse_similarity_from(*metric) : text.metric;
             options.engine = knn::sparse_engine_from(engine);
             options.vector_metric = knn::dense_similarity_from(dense_metric);
+            options.leave_out_self = leave_out_self;
             new (self) features::pool_options(options);
           },
-          "candidates_from"_a, "metric"_a.none(), "text"_a, "engine"_a, "dense_metric"_a)
+          "candidates_from"_a, "metric"_a.none(), "text"_a, "engine"_a, "dense_metric"_a,
+          "leave_out_self"_a)
       .def(
           "set_models",
           [](features::pool_options& of, double mu, double lambda, double delta) {

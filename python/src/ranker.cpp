@@ -8,6 +8,7 @@
 #include "l2r/export/export.hpp"
 #include "l2r/model/model.hpp"
 #include "l2r/model/recommended.hpp"
+#include "l2r/model/row_scores.hpp"
 #include "l2r/model/scorer.hpp"
 #include "l2r/rules/options.hpp"
 #include "python/src/data.hpp"
@@ -365,6 +366,18 @@ class python_scorer {
         run(how, [&](context const& ctx) { return scorer_.score(ctx, list.data).scores; }));
   }
 
+  template <class T>
+  output_vector<double> score_rows(run_settings const& how, input_matrix<T> const& values,
+                                   std::vector<std::size_t> const& group_sizes) const {
+    datasets::document_arrays about;
+    about.group_sizes = group_sizes;
+    about.name = "X";
+    datasets::dense_rows<T> const rows = dense_rows_of(values);
+    return array_of(run(how, [&](context const& ctx) {
+      return l2r::score_rows(ctx, scorer_, rows, about).scores;
+    }));
+  }
+
   std::vector<output_vector<double>> score_each(run_settings const& how,
                                                 documents const& list) const {
     std::vector<output_vector<double>> all;
@@ -488,6 +501,7 @@ std::vector<std::string> export_model(fitted_model const& of, std::string const&
   l2r::export_options options;
   options.format = l2r::export_format_from(to);
   options.name = l2r::export_name_of(path);
+  options.ubjson = path.ends_with(".ubj");
   l2r::exported_model const made = l2r::export_model(of.model, options);
   write_file(path, made.text);
   return made.notes;
@@ -678,6 +692,7 @@ void add_model(nb::module_& to) {
                        kinds.emplace_back(l2r::kind_of(one));
                      return kinds;
                    })
+      .def_prop_ro("portable", [](fitted_model const& of) { return l2r::is_portable(of.model); })
       .def_prop_ro("parameters", [](fitted_model const& of) { return model_parameters(of.model); })
       .def_prop_ro("used_parameters",
                    [](fitted_model const& of) { return used_parameters(of.model); })
@@ -715,6 +730,10 @@ void add_ranker(nb::module_& to) {
       .def(nb::init<run_settings const&, fitted_model const&, std::string const&>(), "run"_a,
            "model"_a, "engine"_a)
       .def("score", &python_scorer::score, "run"_a, "documents"_a)
+      .def("score_rows", &python_scorer::score_rows<double>, "run"_a, "values"_a.noconvert(),
+           "group_sizes"_a)
+      .def("score_rows", &python_scorer::score_rows<float>, "run"_a, "values"_a.noconvert(),
+           "group_sizes"_a, "score, of the rows of an array whose columns have no names.")
       .def("score_each", &python_scorer::score_each, "run"_a, "documents"_a)
       .def("explain", &python_scorer::explain, "run"_a, "query"_a, "document"_a.none(),
            "against"_a.none(), "top"_a)

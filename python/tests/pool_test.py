@@ -79,6 +79,15 @@ def test_candidates_of_a_run_are_the_programs(program, collection, tmp_path):
     assert pool.docid.tolist() == ["d70", "d4", "d9"] and (pool.y == -1).all()
 
 
+def test_documents_that_are_their_own_topics(program, tmp_path):
+    (tmp_path / "docs.tsv").write_text("a\tcats chase mice\nb\tcats chase dogs\nc\tmice eat cheese\n")
+    program("features", "--collection", tmp_path / "docs.tsv", "--topics", tmp_path / "docs.tsv", "--leave-out-self",
+            "--out", tmp_path / "pool.txt")
+    pool = make_pool(tmp_path / "docs.tsv", tmp_path / "docs.tsv", leave_out_self=True)
+    expect_same(pool, load_letor(tmp_path / "pool.txt", unlabelled=-1))
+    assert list(zip(pool.qid.tolist(), pool.docid.tolist())) == [("a", "b"), ("a", "c"), ("b", "a"), ("c", "a")]
+
+
 def test_pets_by_hand():
     pool = make_pool(DOCUMENTS, TOPICS, JUDGMENTS, not_relevant=[5])
     assert pool.qid.tolist() == ["t1", "t1", "t3", "t3"]

@@ -446,6 +446,23 @@ def test_groups_without_qid_are_warned_of(train):
         RuleRanker("rules").fit(frame, train.y).score(frame, train.y)
 
 
+@pytest.mark.parametrize("members, norm, portable", [
+    ("card", "none", True), ("rules", "none", True), ("scorecard", "query-zscore", False), ("linear", "none", False),
+    ("joint", "none", False), ("card,scorecard", "none", False)])
+def test_rankers_say_whether_scores_depend_on_the_list(train, members, norm, portable):
+    X = np.column_stack([train.qid, train.X])
+    ranker = RuleRanker(members, norm=norm, qid_column=0).fit(X, train.y)
+    assert ranker.portable_ is portable
+    rows = np.arange(7)
+    assert (ranker.predict(X[rows[:1]]) == ranker.predict(X)[:1]).all() == portable
+    by_name = pd.DataFrame(train.X).rename(columns=str)
+    ranker = RuleRanker(members, norm=norm).fit(by_name.assign(qid=train.qid), train.y)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        ranker.predict(by_name)
+    assert ["so all" in str(one.message) for one in said] == [] if portable else [True]
+
+
 def test_scorers_take_any_measure(train):
     X = np.column_stack([train.qid, train.X])
     ranker = RuleRanker("rules", qid_column=0).fit(X, train.y)

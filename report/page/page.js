@@ -204,13 +204,12 @@
     function showRules(i) {
       const found = part.rules[i] || [];
       for (const s of new Set([now.system, now.baseline])) {
-        const documents = found.filter(([of]) => of === s).map(([, id]) => id);
-        for (const id of documents) {
-          const title = `${part.systems[s]}: the most influential rules on the score of document ${id}`;
-          const caption = [...document.querySelectorAll("details caption")].find(c => c.textContent.startsWith(title));
-          one.append("div").attr("class", "scroll").append(() => caption.closest("table").cloneNode(true));
+        const keys = found.filter(([of]) => of === s).map(([, key]) => key);
+        for (const key of keys) {
+          const table = [...document.querySelectorAll("table[data-key]")].find(t => t.dataset.key === key);
+          one.append("div").attr("class", "scroll").append(() => table.cloneNode(true));
         }
-        if (!documents.length)
+        if (!keys.length)
           one.append("p").text(part.lacks[s]
             ? `Rules of ${part.systems[s]} are not shown: ${part.lacks[s]}.`
             : `Rules of ${part.systems[s]} on this query are not in this page, which has them for queries that are won or lost most ` +

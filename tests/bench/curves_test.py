@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""curves_test.py PROGRAM: the table of bench/curves.py on results made by hand, and a run with one seed."""
+"""curves_test.py PROGRAM: tests bench/curves.py: its table on results made by hand, and a run with one seed."""
 
 import csv
 import gzip

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The cells of bench/dense_peer_gpu.py, chosen by shape and listed without PyTorch or a GPU."""
+"""Tests that bench/dense_peer_gpu.py selects cells by shape, and lists them without PyTorch and a GPU."""
 
 import pathlib
 import subprocess

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""metric_schedules_test.py: what bench/metric_schedules.py draws, by hand and from lines that were cut off anywhere."""
+"""Tests the figures of bench/metric_schedules.py: worked by hand, and from files that end in the middle of a line."""
 
 import gzip
 import importlib.util

@@ -1,4 +1,4 @@
-"""The cost model of bench/mpi_model.py finds the costs that rows were made with, and tells a held-out error that is one."""
+"""Tests the cost model of bench/mpi_model.py: it recovers known costs, and reports a held-out error."""
 
 import json
 import pathlib

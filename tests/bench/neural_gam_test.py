@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""neural_gam_test.py PROGRAM: bench/neural_gam.py's gradients against differences, its inputs by hand, and a whole run on
-drawn data with few rounds, stopped and gone on with."""
+"""neural_gam_test.py PROGRAM: tests bench/neural_gam.py: gradients against differences, inputs by hand, and a run of few rounds on
+synthetic data that is interrupted and continued."""
 
 import contextlib
 import io

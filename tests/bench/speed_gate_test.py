@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""speed_gate_test.py PROGRAM: the gate passes the counts of this build, and fails where a command had fewer instructions."""
+"""speed_gate_test.py PROGRAM: the gate accepts the counts of this build, and fails if a command had fewer instructions before."""
 
 import contextlib
 import io

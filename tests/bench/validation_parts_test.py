@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""validation_parts_test.py PROGRAM: what bench/member_evidence.py and bench/sampler_variants.py compute, by hand and
-against slow references, and whole runs on synthetic data, interrupted and continued."""
+"""validation_parts_test.py PROGRAM: tests bench/member_evidence.py and bench/sampler_variants.py by hand, against slow
+references, and in whole runs on synthetic data that are interrupted and continued."""
 
 import contextlib
 import io

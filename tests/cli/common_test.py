@@ -155,6 +155,8 @@ class Usage(harness.CommandLine):
                         ["--ids-out", "--topics", "--topics-out", "--topic-ids-out", "--fold-in",
                          "--fold-in-out", "--fold-in-ids-out"]),
             "judgments": ({"--in": a, "--to": "qrels", "--out": "o"}, ["--judgments", "--queries", "--queries-out"]),
+            "serve": ({"--model": a},
+                      ["--token-file", "--certificate", "--key", "--client-roots", "--access-log", "--collection", "--index"]),
             "split": ({"--in": a, "--out-dir": "o"}, []),
             "start": ({"--collection": a, "--topics": a, "--dir": "o"}, []),
             "sample": ({"--out-dir": "o"}, []),

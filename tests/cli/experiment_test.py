@@ -1,4 +1,4 @@
-"""`experiment`: what it writes, the same bytes whatever happens to it, what it refuses."""
+"""The verb experiment: outputs, equal bytes after interruptions, refused options."""
 
 import contextlib
 import gzip
@@ -63,6 +63,13 @@ class Experiment(harness.CommandLine):
         means = {s["name"]: s["means"] for s in self.results("out")["systems"]}
         for system in judged["systems"]:
             self.assertEqual(system["averages"], means[system["name"]])
+
+    def test_validation_labels_above_those_of_the_test_sets(self):
+        for n in (1, 2, 3):
+            test = self.folder / f"data/Fold{n}/test.txt"
+            test.write_bytes(re.sub(rb"^[2-9]", b"1", test.read_bytes(), flags=re.M))
+        self.experiment("out", "--baselines", "full,feature")
+        self.assertIn("feature", [s["name"] for s in self.results("out")["systems"]])
 
     def test_ties(self):
         self.experiment("index")

@@ -1,4 +1,4 @@
-"""The verb explain: what it says of a score, against rules counted here, and what it refuses."""
+"""The verb explain: explanations of a score compared with rules counted here, and refused options."""
 
 import decimal
 import fractions
@@ -438,6 +438,10 @@ class Explain(harness.CommandLine):
         parts = re.findall(r"^ +(\d) +(-?\d+\.\d+) .*$", text, re.M)[:3]
         _, effects = self.rows_of(text, "adds")
         self.assertEqual([row[1] for row in parts], effects[-1][1:4])  # one unit, the same digits
+        rows = [[float(cell) for cell in row.split()] for row in re.findall(r"^ +[123]((?: +-?\d+\.?\d*){6})$", text, re.M)]
+        self.assertEqual(len(rows), 3)
+        for part, own, _, mean, _, unit in rows:
+            self.assertAlmostEqual(part, unit * (own - mean), delta=1e-5)
         for k in (1, 2, 3):
             self.assertIn(f"\nMember {k}, part {decimal.Decimal(parts[k - 1][1]):+}", text)
             self.assertIn(f"\n## Member {k}, part ", markdown)

@@ -1,6 +1,8 @@
-"""The verb export: what is written is compiled and run where its tools are, and its scores are those of rank."""
+"""The verb export: each output is compiled and run if its tools are installed, and its scores are those of rank."""
 
 import bisect
+import csv
+import itertools
 import json
 import math
 import os
@@ -10,6 +12,8 @@ import sqlite3
 import struct
 import subprocess
 import unittest
+import zipfile
+from xml.etree import ElementTree
 
 import harness
 from harness import Row
@@ -321,6 +325,36 @@ class Queries(Exporting):
             base.executemany(f"INSERT INTO documents VALUES ({', '.join('?' * (len(card.features) + 1))})", with_nan)
             self.expect_table(card, documents, base.execute(query).fetchall())
 
+    def test_spreadsheet(self):
+        """Gnumeric computes the formulas: points are those of the card, and the sum is the score."""
+        tool(self, "ssconvert")
+        for card, documents in self.cards("xlsx", singles=True):
+            # A row without any value has no score.
+            documents = [document for document in documents if not all(map(math.isnan, card.dense(document)))][:50]
+            sheet = self.export("xlsx", "mine.xlsx")
+            self.fill(sheet, [card.dense(document) for document in documents])
+            self.run_tool("ssconvert", "--recalc", "-O", "sheet=documents separator=, format=raw", "mine.xlsx", "mine.txt")
+            head, *rows = csv.reader(self.read_text("mine.txt").splitlines())
+            names = list(map(exported, card.features))
+            self.assertEqual(head, [*names, *(f"points of {name}" for name in names), "score"])
+            self.assertEqual(rows[len(documents)][len(names):], [""] * (len(names) + 1))
+            self.expect_rows(card, documents, "\n".join(" ".join([row[-1], *row[len(names):-1]]) for row in rows[:len(documents)]))
+
+    def fill(self, sheet, rows):
+        """Writes values into the first cells of the rows of the sheet of documents; missing ones stay empty."""
+        with zipfile.ZipFile(sheet) as archive:
+            self.assertIsNone(archive.testzip())
+            files = {name: archive.read(name) for name in archive.namelist()}
+        text = files["xl/worksheets/sheet1.xml"].decode()
+        for number, row in enumerate(rows, 2):
+            cells = "".join(f'<c r="{chr(65 + f)}{number}"><v>{x!r}</v></c>' for f, x in enumerate(row) if not math.isnan(x))
+            text = text.replace(f'<row r="{number}">', f'<row r="{number}">{cells}')
+        for name, content in files.items():
+            ElementTree.fromstring(content)
+        with zipfile.ZipFile(sheet, "w") as archive:
+            for name, content in files.items():
+                archive.writestr(name, text if name.endswith("sheet1.xml") else content)
+
     def test_postgresql(self):
         folders = sorted(os.path.join("/usr/lib/postgresql", version, "bin") for version in
                          (os.listdir("/usr/lib/postgresql") if os.path.isdir("/usr/lib/postgresql") else []))
@@ -365,6 +399,36 @@ class Libraries(Exporting):
             data = xgboost.DMatrix(self.matrix(card, documents), feature_names=booster.feature_names)
             self.assertEqual(list(booster.predict(data)), list(map(card.score, documents)))
 
+    def test_xgboost_ubjson(self):
+        """A file *.ubj has the same model as a file of JSON."""
+        xgboost = library(self, "xgboost")
+        for card, documents in self.cards("ubjson", singles=True):
+            self.assertEqual(self.export("xgboost", "mine.ubj").read_bytes()[:1], b"{")
+            booster = xgboost.Booster(model_file=self.folder / "mine.ubj")
+            as_json = xgboost.Booster(model_file=self.export("xgboost", "mine.json"))
+            self.assertEqual(booster.save_raw("json"), as_json.save_raw("json"))
+            self.assertEqual(booster.feature_names, as_json.feature_names)
+            data = xgboost.DMatrix(self.matrix(card, documents), feature_names=booster.feature_names)
+            self.assertEqual(list(booster.predict(data)), list(map(card.score, documents)))
+
+    def test_eland(self):
+        """Elasticsearch's own learning to rank reads what eland makes of an XGBoost model, a forest of its inference."""
+        transformers = library(self, "eland.ml.transformers").ml.transformers
+        xgboost = library(self, "xgboost")
+        for card, documents in self.cards("eland", singles=True):
+            ranker = xgboost.XGBRegressor(base_score=0)
+            ranker.load_model(self.export("xgboost", "mine.json"))
+            booster = ranker.get_booster()
+            names = booster.feature_names
+            booster.feature_names = None  # eland reads a name f12 as column 12
+            table = booster.trees_to_dataframe()
+            table["Split"] = table["Split"].astype("float32").astype(float)  # the table rounds to nine digits
+            booster.trees_to_dataframe = lambda table=table: table
+            made = transformers.get_model_transformer(ranker, feature_names=names).transform().to_dict()
+            for document in documents:
+                values = dict(zip(names, card.dense(document)))
+                self.assertEqual(inference_score(made["ensemble"], values), card.score(document))
+
     def test_onnx(self):
         onnxruntime, numpy = library(self, "onnxruntime"), library(self, "numpy")
         for card, documents in self.cards("onnx"):
@@ -379,30 +443,59 @@ class Libraries(Exporting):
         onnxruntime, numpy = library(self, "onnxruntime"), library(self, "numpy")
         for number, (members, missing, unlisted) in enumerate((
                 ("linear", "item", "zero"), ("linear", "none", "missing"), ("linear", "zero", "zero"), ("scorecard,linear", "item", "zero"),
-                ("scorecard,linear", "item", "missing"), ("card,scorecard", "item", "zero"))):
+                ("scorecard,linear", "item", "missing"), ("card,scorecard", "item", "zero"), ("joint", "item", "zero"),
+                ("joint", "none", "missing"), ("joint", "zero", "missing"), ("joint,linear,scorecard", "item", "missing"))):
             draw = random.Random(number)
-            value = lambda f: draw.choice([0.0, 1.0, 2.5, draw.gauss(f, 10 ** f)])
+            value = lambda f: draw.choice([0.0, 1.0, 2.5, draw.gauss(f, 10 ** (f if "joint" not in members else 0))])
             queries = [[{str(f): 7.0 if f == 4 else NAN if draw.random() < .1 else value(f) for f in (1, 2, 4, 9) if draw.random() < .9}
-                        for _ in range(draw.randint(1, 20))] for _ in range(12)]
+                        for _ in range(draw.randint(1, 20))] for _ in range(40)]
+            together = missing == "item"  # whether labels depend on two features together
+            relevant = lambda d: int((d.get("1", 0) > 1) != (together and d.get("9", 0) > 1))
             lines = [line.replace(b"qid:1", b"qid:%d" % q) for q, of in enumerate(queries)
-                     for line in svmlight(of, [int(d.get("1", 0) > 1) for d in of]).splitlines(True)]
+                     for line in svmlight(of, list(map(relevant, of))).splitlines(True)]
             self.file("lists.txt", b"".join(lines))
             self.expect(0, "fit", "--train", "lists.txt", "--model", "card.model", "--members", members, "--quiet",
                         "--missing-values", missing, "--unlisted", unlisted)
             done = self.expect(0, "export", "card.model", "--to", "onnx", "--out", "mine.onnx", "--check", "lists.txt")
             self.assertIn(b"gives all %d documents of lists.txt the model's scores within 1e-09" % len(lines), done.stderr)
-            self.assertIn(b"not portable: scores depend on the list", done.stderr)
+            self.assertIn(b"not portable: scores depend on the list of a query's documents, so a part of the list gets other scores", done.stderr)
+            self.assertIn(b"%.1f %% of the pairs of its documents change their order" % self.changed_in_halves(lines), done.stderr)
             session = onnxruntime.InferenceSession(self.folder / "mine.onnx", providers=["CPUExecutionProvider"])
             names = json.loads(session.get_modelmeta().custom_metadata_map["features"])
             absent = float(session.get_modelmeta().custom_metadata_map["absent"])
+            pairs = json.loads(session.get_modelmeta().custom_metadata_map["pairs"])
+            self.assertEqual([set(pair) <= set(names) for pair in pairs], [True] * len(pairs))
+            self.assertEqual(len(pairs) > 0, "joint" in members and together)
             scores = list(map(float, self.expect(0, "rank", "--test", "lists.txt", "--model", "card.model", "--quiet").stdout.split()))
             for of in queries:
                 data = numpy.array([[document.get(name[1:], absent) for name in names] for document in of])
                 found, points = session.run(["score", "contributions"], {"values": data})
                 own, scores = scores[:len(of)], scores[len(of):]
+                self.assertEqual(points.shape, (len(of), len(names) + len(pairs)))
                 for a, b, row in zip(own, found.ravel(), points):
                     self.assertLessEqual(abs(a - b), 1e-9 * max(1, abs(a)), (members, of))
                     self.assertLessEqual(abs(b - sum(row)), 1e-9 * max(1, abs(a)))
+
+    def changed_in_halves(self, lines):
+        """Percent of the pairs of a half of a list, every second document, that scores of the half alone order otherwise."""
+        lists = {}
+        for line in lines:
+            lists.setdefault(line.split()[1], []).append(line)
+
+        def scores(of):
+            self.file("some.txt", b"".join(line for lines in of for line in lines))
+            found = list(map(float, self.expect(0, "rank", "--test", "some.txt", "--model", "card.model", "--quiet").stdout.split()))
+            return [[found.pop(0) for _ in lines] for lines in of]
+        pairs = changed = 0
+        whole = scores(list(lists.values()))
+        for half in (0, 1):
+            for together, alone in zip([one[half::2] for one in whole], scores([lines[half::2] for lines in lists.values()])):
+                for i, j in itertools.combinations(range(len(together)), 2):
+                    pairs += together[i] != together[j]
+                    if together[i] < together[j]:
+                        i, j = j, i
+                    changed += together[j] < together[i] and not alone[j] < alone[i]
+        return 100 * changed / pairs
 
     def test_treelite(self):
         treelite, numpy = library(self, "treelite"), library(self, "numpy")
@@ -421,6 +514,24 @@ class Libraries(Exporting):
         self.expect(2, "export", "card.model", "--to", "lightgbm", "--names", "names.tsv", message="whose name LightGBM refuses")
         self.export("c", "mine.h", "--names", "names.tsv")
         self.assertIn('"BM25 of title"', self.read_text("mine.h"))
+
+
+def inference_score(forest, values):
+    """What Elasticsearch's inference computes of an ensemble of trees (Ensemble, Tree): in double, missing values as
+    `default_left` says."""
+    assert forest["aggregate_output"] == {"weighted_sum": {}}
+    names, total = forest["feature_names"], 0.0
+    for model in forest["trained_models"]:
+        nodes = {node["node_index"]: node for node in model["tree"]["tree_structure"]}
+        node = nodes[0]
+        while "split_feature" in node:
+            value = values[names[node["split_feature"]]]
+            assert node["decision_type"] == "lt"
+            left = node["default_left"] if math.isnan(value) else value < node["threshold"]
+            node = nodes[node["left_child"] if left else node["right_child"]]
+        leaf = node["leaf_value"]
+        total += leaf[0] if isinstance(leaf, list) else leaf
+    return total
 
 
 def plugin_score(trees, values):
@@ -571,10 +682,28 @@ class Refusals(Exporting):
                 ("linear,scorecard", "found 2 members, whose combined scores depend on the documents of the list")):
             self.expect(0, "fit", "--train", "train.txt", "--model", "m.model", "--members", members, "--quiet")
             self.expect(2, "export", "m.model", "--to", "c", message=f"m.model: {message}, {portable}")
-        self.expect(0, "fit", "--train", "train.txt", "--model", "m.model", "--members", "joint", "--quiet")
-        self.expect(2, "export", "m.model", "--to", "onnx", message="m.model: found a member of the kind joint, which no format holds")
+        self.expect(0, "fit", "--train", "train.txt", "--model", "m.model", "--members", "rules,linear", "--quiet")
+        self.expect(2, "export", "m.model", "--to", "onnx", message="m.model: found a member of the kind rules, which no format holds")
+        self.expect(0, "fit", "--train", "train.txt", "--model", "m.model", "--members", "joint", "--norm", "query-zscore", "--quiet")
+        self.expect(2, "export", "m.model", "--to", "onnx", message="normalized within their query (query-zscore)")
         self.expect(0, "fit", "--train", "train.txt", "--model", "m.model", "--members", "scorecard", "--norm", "query-zscore", "--quiet")
         self.expect(2, "export", "m.model", "--to", "c", message="normalized within their query (query-zscore)")
+
+    def test_messages_say_what_is_portable(self):
+        draw = random.Random("portable")
+        documents = [{"1": draw.gauss(0, 1), "2": draw.random()} for _ in range(40)]
+        self.file("train.txt", svmlight(documents, [int(d["1"] > d["2"]) for d in documents]))
+        depends = "not portable: scores depend on the list of a query's documents, so a part of the list gets other scores"
+        for members, norm, portable in (("card", "none", True), ("rules", "none", True), ("scorecard", "query-zscore", False),
+                                        ("linear", "none", False), ("joint", "none", False), ("card,scorecard", "none", False)):
+            done = self.expect(0, "fit", "--train", "train.txt", "--model", "m.model", "--members", members, "--norm", norm)
+            self.assertEqual(depends in done.stderr.decode(), not portable, members)
+            done = self.expect(0, "rank", "--test", "train.txt", "--model", "m.model", "--out", "scores", "--manifest", "manifest.json")
+            self.assertEqual(depends in done.stderr.decode(), not portable, members)
+            self.assertEqual(json.loads(self.read("manifest.json"))["portable"], portable)
+            first = self.expect(0, "inspect", "m.model").stdout.decode().splitlines()[0]
+            self.assertTrue(first.endswith("; portable: scores depend on a document's own values alone" if portable else depends), first)
+            self.assertEqual(self.told("inspect", "m.model", "--json")["portable"], portable)
 
     def test_bad_input(self):
         card = Card(random.Random(1), names=["1", "4"])

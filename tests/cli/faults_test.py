@@ -1,5 +1,4 @@
-"""What others do to inputs and outputs while a run reads and writes them, and requests that no
-machine can meet."""
+"""Files that others change while a run reads or writes them, and requests that no machine can meet."""
 
 import fcntl
 import os

@@ -1,5 +1,5 @@
-"""The verb features: a pool of pairs from text, own columns joined, and what every verb makes of pairs
-that nobody judged. The collection is the drawn one of docs/collection; Cranfield where it is."""
+"""The verb features: pools of pairs from text, joined columns, and how every verb reads unjudged pairs. The collection is
+docs/collection, and Cranfield if it is available."""
 
 import collections
 import csv
@@ -304,6 +304,24 @@ class Features(harness.CommandLine):
         self.file("wrong.csv", ("sep=;\n" + pool + "1;1;D9;x;0\n").encode())
         self.expect(3, *line, "wrong.csv", message="wrong.csv:11:8: ")
 
+    def test_columns_of_documents_and_of_queries(self):
+        """They give each pair what a table of all pairs gives it."""
+        self.features("pool.txt")
+        pairs = list(pairs_of(self.read_text("pool.txt")))
+        documents, queries = list(dict.fromkeys(d for _, d in pairs))[3:], list(dict.fromkeys(q for q, _ in pairs))[2:]
+        price, length = {d: i % 7 for i, d in enumerate(documents)}, {q: 2.5 * i for i, q in enumerate(queries)}
+        self.file("docs.csv", ("docid,price\n" + "".join(f"{d},{v}\n" for d, v in price.items()) + "absent,3\n").encode())
+        self.file("topics.tsv", ("length\tqid\n" + "".join(f"{v}\t{q}\n" for q, v in length.items())).encode())
+        self.file("pairs.csv", ("qid,docid,price,length\n" + "".join(
+            f"{q},{d},{price.get(d, '')},{length.get(q, '')}\n" for q, d in pairs)).encode())
+        line = ["features", "--pool", "pool.txt", "--join"]
+        self.expect(0, *line, "pairs.csv", "--out", "want.txt")
+        said = self.expect(0, *line, "docs.csv", "topics.tsv", "--out", "found.txt").stderr.decode()
+        self.assertEqual(self.read_text("found.txt"), self.read_text("want.txt"))
+        self.assertNotIn("warning", said)
+        lacking = sum(q not in length for q, _ in pairs)
+        self.assertIn(f"topics.tsv: has no row for {lacking} of {len(pairs)} pairs; their values are missing", said)
+
     def test_wrong_columns(self):
         self.features("pool.txt")
         pair = next(iter(pairs_of(self.read_text("pool.txt"))))
@@ -313,8 +331,10 @@ class Features(harness.CommandLine):
         self.check_rows([
             Row("a pair twice", (head + good + "\n" + good).encode(), line, 3, "{in}:4:1: found query"),
             Row("no docid", (head + good + f"{pair[0]},,1\n").encode(), line, 3, "{in}:3:1: found a row"),
-            Row("no column docid", b"qid,clicks\nT01,1\n", line, 3, "{in}:1:1: found no column docid"),
-            Row("no column qid", b"qid2,docid,clicks\nT01,N1,1\n", line, 3, "{in}:1:"),
+            Row("a query twice", b"qid,clicks\nT01,1\nT01,2\n", line, 3, "{in}:3:1: found query \"T01\" again (first on line 2)"),
+            Row("a document twice", b"docid,clicks\nN1,1\nN1,2\n", line, 3, "{in}:3:1: found document \"N1\" again (first on line 2)"),
+            Row("no query of the pool", b"qid,clicks\nT99,1\n", line, 3, "{in}:2:1: found none of its 1 query in the pool"),
+            Row("no document of the pool", b"docid,clicks\nN1,1\n", line, 3, "{in}:2:1: found none of its 1 document in the pool"),
             Row("a column that is there", ("qid,docid,BM25_of_text\n" + good).encode(), line, 3,
                 "{in}:1:1: found the column \"BM25_of_text\", which"),
             Row("an unknown column", (head + good).encode(), line + " --join-columns click", 3,

@@ -1,4 +1,4 @@
-"""Small inputs that people have, each read rightly or refused with its place: the cases of ../shared/cases/field, each
+"""Small inputs from the field, each read as intended or refused with its position: the cases of ../shared/cases/field. Each case is
 a folder whose README has the command."""
 
 import dataclasses
@@ -18,11 +18,11 @@ CASES = pathlib.Path(os.environ.get(
 @dataclasses.dataclass
 class Case:
     name: str
-    output: list  # the begin of each line of standard output
+    output: list  # the beginning of each line of standard output
     message: str = ""  # a part of standard error
     code: int = 0
-    more: str = ""  # options behind the README's command
-    instead: str = ""  # a command in the place of the README's
+    more: str = ""  # options after the README's command
+    instead: str = ""  # a command instead of the README's
 
 
 ROWS = [

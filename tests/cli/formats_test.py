@@ -1,5 +1,4 @@
-"""CSV and TSV, features by name, fractional and missing labels; and docs' words on SVMlight files,
-a row a sentence."""
+"""CSV and TSV, features by name, fractional and missing labels; and a row for each sentence of the pages about SVMlight files."""
 
 import gzip
 import json

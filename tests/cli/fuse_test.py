@@ -1,4 +1,4 @@
-"""The verb fuse: what becomes of several runs, what it refuses, and what it leaves behind."""
+"""The verb fuse: fused runs, refused options, and files after errors."""
 
 import gzip
 import json

@@ -1,8 +1,8 @@
-"""What a case of generated_test.py is: one command, its inputs and what it must give.
+"""A case of generated_test.py: one command, its inputs and its expected result.
 
 The generators of the verbs (generated_searches.py, generated_rankings.py, generated_lists.py, generated_texts.py,
-generated_models.py) draw the inputs and options of a case, list what the program must refuse, and return a judge: the definition in
-Python of what the command writes, or the same by other commands.
+generated_models.py) choose the inputs and options of a case at random, list the changes that the program must refuse, and return a
+judge: the definition in Python of the command's output, or the same result by other commands.
 """
 
 import gzip
@@ -118,7 +118,7 @@ class Case:
             return
         changed = {option for way in self.ways for choice in way for option in choice}  # by other_way, which would mend them
         valued = [o for o, v in self.given.items() if v is not True and o not in FREE | changed and not str(v).startswith("out")]
-        twice = [o for o in valued if not isinstance(self.given[o], list) and o not in ("--run-weights", "--skip-columns")]
+        twice = [o for o in valued if not isinstance(self.given[o], list) and o not in ("--run-weights", "--skip-columns", "--not-relevant")]
         kind = self.draw.randrange(3)
         if kind == 0 or not valued:
             self.extra = ["--no-such-option"]
@@ -131,7 +131,8 @@ class Case:
             option = self.draw.choice(valued)
             old = self.given[option]
             self.given[option] = ["absent?", *old[1:]] if isinstance(old, list) else "absent?"
-            self.refused += ["absent?", "--distances: found"]  # runs that are no longer there, by the names of others
+            # Runs that are no longer there, by the names of others; options that need the old value; a format that cannot hold the model.
+            self.refused += ["absent?", "--distances: found", "needs --weights bm25", "computes in float32"]
 
     def words(self, given=None):
         words = []

@@ -340,10 +340,13 @@ def judgments(case):
                                             [0, 1, 2, 3])
     given = {q.strip(" ") or "x": {d.strip(" ") or "x": g for d, g in of.items()} for q, of in given.items()}
     ids = {q: str(i) for i, q in enumerate(given, 1)}
+    names = ["none", "some", "much", "all"]
+    case.some({"--label-names": [",".join(names)]}, .3)
+    read = {q: {d: names[g] if "--label-names" in case.given else g for d, g in of.items()} for q, of in given.items()}
     if form == "csv":
-        case.given["--in"] = [case.file("in", judgments_test.as_csv(given))]
+        case.given["--in"] = [case.file("in", judgments_test.as_csv(read))]
     else:
-        case.given["--in"] = [case.file("in", "".join(f"{ids[q]} 0 {d} {g}\n" for q, of in given.items() for d, g in of.items()))]
+        case.given["--in"] = [case.file("in", "".join(f"{ids[q]} 0 {d} {g}\n" for q, of in read.items() for d, g in of.items()))]
     case.streams = ["in"]
     case.given["--to"] = to
     text_needed, id_needed = to != "qrels" and form == "qrels", to == "qrels" and form == "csv"

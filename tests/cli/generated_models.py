@@ -1,4 +1,4 @@
-"""Cases of explain, inspect, tune, experiment and sample for generated_test.py: what models say, and how they are chosen."""
+"""Cases of explain, inspect, tune, experiment and sample for generated_test.py."""
 
 import json
 import re
@@ -152,7 +152,8 @@ def export(case):
     fit_first(case)
     words = case.before[0]
     given = case.given.pop("--test")
-    case.given["--to"] = case.pick("python", "python", "c", "java", "javascript", "sql", "lightgbm", "xgboost", "onnx", "opensearch", "solr")
+    case.given["--to"] = case.pick("python", "python", "c", "java", "javascript", "sql", "xlsx", "lightgbm", "xgboost", "onnx",
+                                   "opensearch", "solr")
     names = {1: "first", 2: "second"} if case.likely(.3) else {}
     if names:
         case.given["--names"] = case.file("names", "".join(f"{f}\t{name}\n" for f, name in names.items()))

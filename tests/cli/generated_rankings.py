@@ -226,7 +226,9 @@ def member_options(case, train, members):
     if all(label == -1 for _, of in train for label, _, _ in of):
         case.refused.append("without a label")
     elif members != "linear" and not features_with_cuts(train if "--pool" in case.given else judged(train), case):
-        case.refused.append("two bins")
+        case.refused += ["two bins", "found feature 1, expected a feature of"]
+    elif case.value("--method") == "capped":  # which may find no cut where one value has most of the documents
+        case.may_refuse += ("no feature has two bins",)
 
 
 def rank(case):

@@ -240,16 +240,19 @@ def text(case):
                 and not ("--no-numbers" in case.given and w.isdigit())]
 
     def judge(test, done):
-        df = collections.Counter(w for _, of in documents for w in set(words(of)))
-        kept = {w for w, n in df.items() if n >= case.value("--min-documents", 1) and n / len(documents) <= case.value("--max-share", 1)}
-
-        def counts_of(of):
-            return dict(sorted(collections.Counter(w for w in words(of) if w in kept).items()))
         weights = case.value("--weighting")
         if weights is None:
             tf = {"raw": "n", "log": "l", "binary": "b"}[case.value("--tf", "raw")]
             kind = case.value("--weights", "tf-idf" if "--tf" in case.given else None)
             weights = {None: "lnc.ltc", "tf-idf": f"{tf}tc.{tf}tc", "none": f"{tf}nc.{tf}nc", "bm25": "bm25"}[kind]
+        df = collections.Counter(w for _, of in documents for w in set(words(of)))
+        # Terms that weigh 0 in documents are not in the index, and count in no norm of a query.
+        in_index = lambda n: weights[1] != "t" or n < len(documents)
+        kept = {w for w, n in df.items()
+                if n >= case.value("--min-documents", 1) and n / len(documents) <= case.value("--max-share", 1) and in_index(n)}
+
+        def counts_of(of):
+            return dict(sorted(collections.Counter(w for w in words(of) if w in kept).items()))
         by = case.value("--metric", "ip" if weights == "bm25" or weights[2] == "n" else "cosine")
         self_too, k = "--leave-out-self" in case.given, case.value("--k", 30)
         radius = case.value("--radius")

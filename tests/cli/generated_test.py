@@ -1,10 +1,10 @@
-"""Generated commands: small random inputs and options of each verb, held against definitions and against each other.
+"""Generated commands: small random inputs and options of each verb, compared with definitions and with each other.
 
-A case is a verb and a seed (generated_cases.py). Its command runs, and runs again in ways that must not change a byte: other threads,
-engines and seeds, compressed inputs, standard input, an index that was kept. An option of a verb that no case draws and LEFT_OUT does
-not list fails a test.
+A case is a verb and a seed (generated_cases.py). Its command runs, and runs again in ways that must not change a byte: other
+threads, engines and seeds, compressed inputs, standard input, a kept index. A test fails for an option of a verb that no case uses
+and LEFT_OUT does not list.
 
-RULERANK_GENERATED=FIRST:COMMANDS runs at least so many commands of each verb from the case FIRST on; FIRST:1 repeats one case.
+RULERANK_GENERATED=FIRST:COMMANDS runs at least this many commands of each verb from the case FIRST on; FIRST:1 repeats one case.
 """
 
 import collections

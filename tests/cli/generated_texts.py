@@ -1,4 +1,4 @@
-"""Cases of features, vectors, pipeline and rank --query for generated_test.py: texts, their pairs and what ranks them."""
+"""Cases of features, vectors, pipeline and rank --query for generated_test.py."""
 
 import re
 

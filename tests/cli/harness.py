@@ -39,6 +39,7 @@ PROGRAM = ""
 OLD = b"what was there before\n"
 LOCK = ".rulerank.lock"  # stays in a folder of results where a run was killed; holds nobody up
 HANGS = 900  # seconds after which nothing more will come, however busy the machine is
+SHOWS = 120  # seconds after which a page in a browser will not show what a test waits for
 ATTEMPTS = 20  # to meet a program in the middle of its work
 # How far a program is, which it says each 10 seconds off a terminal.
 PROGRESS = re.compile(rb"^rulerank: (?!error|warning)[^\n]*: [\d.]+( [kMGT]?B)?"

@@ -1,9 +1,8 @@
-"""Inputs of every verb are cut short, extended, overwritten and replaced at seeded moments while a run reads them. A run ends
-with the output of the file as it was or as it became, or with exit code 3 and the file's name; never with another output,
-never by a signal.
+"""Inputs of every verb are cut short, extended, overwritten and replaced at seeded moments while a run reads them. A run ends with
+the output of the old file or of the new one, or with exit code 3 and the file's name; never with another output, never by a signal.
 
-And the calls that read and write are short, interrupted, or fail (io_faults.cpp): the output is the same, or there is none, and
-the message says why."""
+System calls that read and write are short, interrupted, or fail (io_faults.cpp): the output is the same, or there is none and the
+message says why."""
 
 import collections
 import contextlib

@@ -1,4 +1,4 @@
-"""The verb inspect: what it says of a model, against what explain says, and what it refuses."""
+"""The verb inspect: descriptions of a model compared with those of explain, and refused options."""
 
 import json
 import random

@@ -1,5 +1,5 @@
-"""Signals in the middle of the work and disks that fill up: exit codes, a second's patience, and
-no half file. What an experiment does after such an end is in experiment_test.py."""
+"""Signals during the work and full disks: exit codes, an end within a second, and no incomplete file. experiment_test.py continues
+interrupted experiments."""
 
 import functools
 import os

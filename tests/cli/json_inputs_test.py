@@ -1,4 +1,4 @@
-"""Every JSON file that a verb reads: a member of another type is an error that names the file, or changes nothing."""
+"""All JSON files that verbs read: a member of another type is an error that names the file, or has no effect."""
 
 import hashlib
 import json

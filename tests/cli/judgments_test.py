@@ -1,4 +1,4 @@
-"""The verb judgments: forms of judgments into each other and back, feature logs with labels, what is refused."""
+"""The verb judgments: conversions between forms and back, feature logs with labels, refused inputs."""
 
 import csv
 import io
@@ -181,6 +181,10 @@ class Judgments(harness.CommandLine):
             Row("no form", QUEPID, "judgments {in} --out {out}", 2, "--to"),
             Row("wrong form", QUEPID, to + "trec", 2, "--to"),
             Row("wrong input form", QUEPID, to + "csv --from quepid", 2, "--from"),
+            Row("one label name", QUEPID, to + "csv --label-names one", 2, "--label-names: found 'one', expected two or more different names"),
+            Row("label names of JSON", b'{"judgmentRatings":[{"query":"q","ratings":[{"docId":"1","rating":"1"}]}]}', to + "csv --label-names a,b", 2,
+                "--label-names needs qrels or csv as input"),
+            Row("numbers with label names", QUEPID, to + "csv --label-names a,b", 3, "{in}:2:14: found '3', expected one of the label names a, b"),
             Row("no judgments for a log", log, to + "letor", 2, "--to letor needs --judgments FILE"),
             Row("judgments for judgments", QUEPID, to + "csv --judgments {in}", 2,
                 "--judgments cannot be combined with --to csv, expected letor"),

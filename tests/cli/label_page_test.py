@@ -1,7 +1,7 @@
-"""The page of `label` in a real headless browser (chromium and chromedriver, of Debian's chromium-driver).
-Where they are missing it ends with 77: skipped.
+"""The page of `label` in a real headless browser (chromium and chromedriver, of Debian's chromium-driver). Without them the test
+exits with 77 (skipped).
 
-With RULERANK_SCREENSHOT=FILE.png it keeps a picture of the page."""
+RULERANK_SCREENSHOT=FILE.png keeps a picture of the page."""
 
 import base64
 import contextlib
@@ -125,7 +125,7 @@ class InABrowser(LabelServer):
         self.addCleanup(self.browser.close)
 
     def wait(self, script, *arguments):
-        deadline = time.monotonic() + harness.HANGS
+        deadline = time.monotonic() + harness.SHOWS
         while time.monotonic() < deadline:
             found = self.browser.run("return " + script, *arguments)
             if found:

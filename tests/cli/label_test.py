@@ -1,5 +1,5 @@
-"""`label`: labelling in a browser, without one. Requests, good and hostile, over the socket, kill -9 and
-going on. label_page_test.py has the browser."""
+"""The verb label without a browser: valid and hostile requests over the socket, kill -9 and resuming. label_page_test.py uses a
+browser."""
 
 import http.client
 import itertools

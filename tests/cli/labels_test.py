@@ -1,5 +1,5 @@
-"""`reduce` where labels are asked for: tables of labels with batches that want some, a person's
-dialogue, and an end at any point after which the same line goes on."""
+"""`reduce` with questions: tables of labels in batches with missing ones, a person's dialogue, and interruptions after which the
+same command continues."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""The verb mine: what it finds, in which forms, what it refuses, and what it leaves behind."""
+"""The verb mine: itemsets and rules, formats, refused options, and files after errors."""
 
 import itertools
 import json

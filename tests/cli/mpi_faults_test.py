@@ -1,4 +1,4 @@
-"""The program over MPI ranks of which one differs, fails, dies or stalls."""
+"""The program over MPI ranks if one rank differs, fails, dies or stalls."""
 
 import contextlib
 import hashlib

@@ -1,4 +1,4 @@
-"""The program over MPI ranks on several hosts of a slow network, which slow_network.py makes here."""
+"""The program over MPI ranks on several hosts of a slow network, which slow_network.py simulates."""
 
 import contextlib
 import os

@@ -1,4 +1,4 @@
-"""The program over MPI ranks: the bytes of one process."""
+"""The program over MPI ranks writes the bytes of one process."""
 
 import contextlib
 import gzip

@@ -1,4 +1,4 @@
-"""Starts the program over MPI ranks; what the tests of that share."""
+"""Functions that the tests over MPI ranks share."""
 
 import contextlib
 import gzip

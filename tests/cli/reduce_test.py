@@ -157,6 +157,20 @@ class Reduce(OverRanks):
             done = self.expect(0, "experiment", "--folds", ".", "--reduce-size", "2", "--rank-size", "2", "--out-dir", f"o{warns}")
             self.assertEqual(done.stderr.decode().count(self.ORDER), warns)
 
+    def test_evaluate_warns_of_it_where_scores_are_equal(self):
+        line = ["evaluate", "--test", "train", "--scores", "scores"]
+        for lines, scores, more, warns in (
+                (sorted_by_label(self.lines), b"1\n" * 600, [], 1), (sorted_by_label(self.lines), b"1\n" * 600, ["--ties", "average"], 0),
+                (sorted_by_label(self.lines), "".join(f"{n}\n" for n in range(600)).encode(), [], 0), (self.lines, b"1\n" * 600, [], 0)):
+            self.file("train", text(lines))
+            self.file("scores", scores)
+            said = self.expect(0, *line, *more).stderr.decode()
+            self.assertEqual(said.count(f"rulerank: warning: train: {self.ORDER} (mean Kendall's tau-b of position and label -0.8"), warns)
+            self.assertEqual(said.count("documents with equal scores keep this order, except with --ties average"), warns)
+        self.file("train", text(sorted_by_label(self.lines)))
+        said = self.expect(0, *line, "a=scores", "--feature", "all").stderr.decode()
+        self.assertEqual(said.count(self.ORDER), 1)
+
     def test_over_ranks(self):
         self.needs_mpi()
         self.file("train", text(sorted_by_label(self.lines)))

@@ -1,4 +1,4 @@
-"""--regroup: what has a line for each document keeps the order of the input's lines."""
+"""--regroup: outputs with a line for each document keep the order of the input's lines."""
 
 import json
 import pathlib

@@ -1,7 +1,7 @@
-"""The page of `report` in a real headless browser (chromium and chromedriver, of Debian's chromium-driver).
-Where they are missing it ends with 77: skipped.
+"""The page of `report` in a real headless browser (chromium and chromedriver, of Debian's chromium-driver). Without them the test
+exits with 77 (skipped).
 
-With RULERANK_SCREENSHOT=FOLDER it keeps pictures of the page."""
+RULERANK_SCREENSHOT=FOLDER keeps pictures of the page."""
 
 import base64
 import json

@@ -1,4 +1,4 @@
-"""`report`: one page of what experiments wrote, whatever ids, features and folders are called; Markdown and LaTeX."""
+"""The verb report: one page from the outputs of experiments with arbitrary ids, features and folders; Markdown and LaTeX."""
 
 import html.parser
 import itertools
@@ -245,9 +245,10 @@ class Report(harness.CommandLine):
             rows = [cells[i:i + columns] for i in range(columns, columns * (len(expected) + 1), columns)]
             self.assertEqual(rows, expected)
             if shown:
-                place, = (int(place) for place, those in shown["rules"].items()
-                          for number, one in those if (shown["systems"][number], one) == (system, docid))
+                (place, key), = ((int(place), key) for place, those in shown["rules"].items() for number, key in those
+                                 if (shown["systems"][number], key.split(" ")[2]) == (system, docid))
                 self.assertEqual(shown["qids"][place], docid.split("-")[0])
+                self.assertEqual(self.read_text("page.html").count(f'<table data-key="{key}">\n<caption>{title[:60]}'), 1)
 
     def test_rules_of_all_training_documents(self):
         drawn_experiment(self)
@@ -356,6 +357,11 @@ class Report(harness.CommandLine):
         # Both ways are in one chart of each system, with error bars; charts have the same axes.
         self.expect(0, "report", "curves", "--format", "markdown", "--out", "r.md")
         text = (self.folder / "r.md").read_text()
+        lead = text[text.index("## In short"):text.index("## Learning curves")]
+        name = re.search(r"!\[curves: NDCG@10 by labels, each system with its best way to choose them; bars[^]]*\]\(<(\S+)>\)", lead)[1]
+        picture = (self.folder / name).read_text()
+        self.assertEqual(sorted(re.findall(r">(rules|scorecard)</text>", picture)), ["rules", "scorecard"])
+        self.assertEqual(picture.count('class="error'), 6)  # 2 systems, 3 shares
         axes = []
         for system in ("rules", "scorecard"):
             name = re.search(rf"!\[{system}: NDCG@10 by labels\]\(<(\S+)>\)", text)[1]
@@ -467,6 +473,7 @@ class Report(harness.CommandLine):
     def test_bad_input(self):
         (self.folder / "empty").mkdir()
         self.expect(3, "report", "empty", "--out", "x", message="empty: found neither results.json nor curves.tsv")
+        self.expect(3, "report", "absent", "--out", "x", message="absent: does not exist, expected a folder that experiment or pipeline wrote")
         self.expect(2, "report", "--out", "x", message="expected folders that experiment or pipeline wrote")
         drawn_experiment(self)
         fold = self.folder / "result/folds/Fold2.json"

@@ -1,5 +1,4 @@
-"""`reduce --rounds`: the second stage, with the labels in the file, from tables in batches, from a
-person, and what is refused."""
+"""`reduce --rounds`: the second stage with labels from the file, from tables in batches and from a person, and refused options."""
 
 import json
 import random

@@ -1,4 +1,4 @@
-"""The verb search dense: what it finds, what it refuses, and what it leaves behind."""
+"""The verb search dense: neighbours, refused options, and files after errors."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""The verb search metric: what it finds, what it refuses, and what it leaves behind."""
+"""The verb search metric: neighbours, refused options, and files after errors."""
 
 import collections
 import json

@@ -1,4 +1,4 @@
-"""The verb search text: what it finds, what it refuses, and what it leaves behind."""
+"""The verb search text: neighbours, refused options, and files after errors."""
 
 import bz2
 import collections

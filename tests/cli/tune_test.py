@@ -1,4 +1,4 @@
-"""`tune`, `--settings` and `experiment --tune`: what they choose, from what, and going on."""
+"""`tune`, `--settings` and `experiment --tune`: choices, their data, and continued runs."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The verb vectors: latent semantic vectors of documents and topics, what it refuses and leaves behind."""
+"""The verb vectors: latent semantic vectors of documents and topics, refused options, and files after errors."""
 
 import ast
 import json

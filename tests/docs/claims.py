@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""claims.py [ROOT] [--history]: every figure of measurement in the pages stands in a results file.
+"""claims.py [ROOT] [--history]: every measured figure in the pages is in a results file.
 
 A figure is a ratio (58 x), a time, a rate, a share in percent, a p value, a value of a measure
-(.4431), or a number in a table whose heading names such. Its paragraph, its row, or the paragraph in
+(.4431), or a number in a table whose heading names one of these. Its paragraph, its row, or the paragraph in
 front of its table or block of code, links to a file under bench/results, and the figure
 
-- stands in that file: as it is written, or with three digits or more as a number that rounds to it;
+- is in that file: in the same digits, or with three digits or more as a number that rounds to it;
 - or follows from it, and the page's claims say how;
 - or is no measurement, and the page's claims say so: `not measured: 10; 0.5`, or for a whole table `not measured: table`.
 
-The claims of docs/X.md are docs/X.claims, those of README.md docs/README.claims:
+The claims of docs/X.md are in docs/X.claims, those of README.md in docs/README.claims:
 
     WORDS of one paragraph or row, in front of its claims
       from bench/results/BENCHMARK/x.jsonl
@@ -19,14 +19,15 @@ The claims of docs/X.md are docs/X.claims, those of README.md docs/README.claims
 (`results.py` says what an expression may be). The paragraph or row links to the file.
 
 A README.md of a results folder is prose about the results and counts for no figure. Each folder there
-bears the name of a benchmark, not a date, and has a manifest.json. A README or a manifest names the
+has the name of a benchmark, not a date, and has a manifest.json. A README or a manifest names the
 commit that was measured, one without changes. With --history, in a
-clone that has the whole history, that commit is in it, or bench/results/README.md says why not.
+clone with the whole history, the commit is in it, or bench/results/README.md says why not. A number after
+`SHA-256` is no commit.
 
 Blocks of code in ```console are run and compared by examples.py, those in ```pycon by
 python/tests/docs_test.py, those in ```output are compared with a notebook's by python/tests/gallery_test.py, so they are
 not looked at here.
-CHANGELOG.md may say times, with a link as other pages.
+CHANGELOG.md may have times, with a link as in other pages.
 """
 
 import dataclasses
@@ -201,7 +202,7 @@ class Page:
 
 
 PACKED = ".gz"  # data, which no claim stands on alone
-COMMIT = re.compile(r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}\b")
+COMMIT = re.compile(r"(?<!SHA-256 )\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}\b")
 
 
 def result_folders(root):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The check of claims fails where it has to: small pages beside a small results folder."""
+"""Tests claims.py with faults in small pages and a small results folder."""
 
 import pathlib
 import tempfile
@@ -110,6 +110,7 @@ class Claims(unittest.TestCase):
 
     def test_provenance(self):
         self.expect("", "names a commit", README_md="no commit here")
+        self.expect("", "names a commit", README_md="LightGBM (SHA-256 0123abc)")
         self.expect("", "found no manifest.json", manifest_json=None)
         self.expect("", "found a date", folder="2026-11-23-run")
         self.expect("", "found a commit with changes in run.jsonl", run_jsonl='{"commit": "0123abc-dirty"}')

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """examples.py RULERANK drawn|real [--update] [PAGE...]: runs the examples of the pages.
 
-The ```console blocks of a page are a session: they run in order, in one empty folder, by bash. Lines
-that begin with "$ " are commands (with a backslash at the end they go on in the next line,
-or in those that begin with "> "); what follows is what the terminal shows, in which ... stands for
-anything. A picture of a page is the file of its name that the commands draw in that folder, where they draw one. A comment
+The ```console blocks of a page are a session: bash runs them in order, in one empty folder. Lines that begin with "$ " are
+commands; a backslash at the end continues a command on the next line, and so does a next line that begins with "> ". The other
+lines are the terminal's output, in which ... matches anything. If the commands write a file with the name of a picture of the
+page, it is the picture. A comment
 
     <!-- example: COMMAND -->
 

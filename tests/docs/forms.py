@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""forms.py RULERANK [--update]: the tables of docs/reference/forms.md are those of the program.
+"""forms.py RULERANK [--update]: the tables of docs/reference/forms.md must equal those of the program.
 
-`rulerank forms` prints the program's table of forms (datasets/forms.cpp). Below `<!-- forms: INPUT -->` in docs/reference/forms.md stands the
-table of an input's forms; --update writes it. Every option that a form names is one of the program.
+`rulerank forms` prints the program's table of forms (datasets/forms.cpp). `<!-- forms: INPUT -->` in docs/reference/forms.md
+precedes the table of an input's forms; --update writes it. Every option that a form names must be an option of the program.
 """
 
 import json

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""links.py: every relative link of the pages and of those below bench/ leads to a file, and what follows its # to a
-heading; a link leads to every page; and pages begin with an example."""
+"""links.py: every relative link of the pages, and of those below bench/, leads to a file, and its part after # to a heading. Every
+page has a link to it, and begins with an example."""
 
 import re
 import sys

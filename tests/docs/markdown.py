@@ -1,4 +1,4 @@
-"""Pages as blocks, which the checks of this folder share."""
+"""Splits pages into blocks, for the checks of this folder."""
 
 import dataclasses
 import pathlib

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """messages.py [ROOT] [--list [FOLDER...]] [--report]: errors, warnings and notes are in plain technical English.
 
-A message is what the sources throw, raise, warn of, say, or write to a report or page; texts of options are not among them. Phrases
-that plain.py or UNPLAIN names are faults, and so is an error of an input that names no file. `--list` prints all messages, or those of
-some folders, to read in one go: place, kind and text, with … for a value between two parts. `--report` counts kinds and openings."""
+A message is a text that the sources throw, raise, warn of, print, or write to a report or page; texts of options are not messages.
+Phrases of plain.py or UNPLAIN are faults, and so is an error of an input that names no file. `--list` prints all messages, or those
+of some folders: place, kind and text, with … for a value between two strings. `--report` counts kinds and openings.
+"""
 
 import ast
 import collections

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """options.py RULERANK: the pages and the program's help name the same options.
 
-Every option that `rulerank VERB --help-all` lists stands in the verb's page, in one that it names for
-them, or in docs/reference/command-line.md, and every option in the first column of a table there is one of the
-verb, or of all verbs. What stands behind `rulerank VERB` in the pages' blocks of code are its options.
+Every option that `rulerank VERB --help-all` lists is in the verb's page, in a page that it links to for them, or in
+docs/reference/command-line.md. Every option in the first column of a table there is an option of the verb, or of all verbs. Options
+after `rulerank VERB` in the pages' blocks of code are the verb's.
 """
 
 import re

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """plain.py [ROOT] [--report]: pages and the comments of C++ and CUDA sources are in plain technical English.
 
-A phrase of NEVER is a fault anywhere outside of code, and so is an HTML comment in a page of more than a line or 150 characters; a phrase of NEVER_IN_COMMENTS is one in a source. `--report` counts, for
-each page and each source, the sentences that open with a word of OPENINGS and the words of OTHERS, both of which are right in some
-sentences, and gives the length of sentences in words. It ends with the sums of each module, its public headers apart."""
+A phrase of NEVER is a fault anywhere outside of code, and so is an HTML comment in a page of more than a line or 150 characters; a
+phrase of NEVER_IN_COMMENTS is a fault in a source. `--report` counts, for each page and each source, the sentences that open with a
+word of OPENINGS and the words of OTHERS, which are right in some sentences, and prints the length of sentences in words. It ends
+with the sums of each module, with public headers in a separate row.
+"""
 
 import collections
 import pathlib

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""site_test.py FOLDER: the site is built in FOLDER without a warning, and holds together. Every link in it leads to a file and an
-anchor; nothing is loaded from elsewhere; every page has a language, a title, a heading, and words for its pictures; every
-public header and every name of the Python package has its entry. Ends with 77 where packages for the site are missing."""
+"""site_test.py FOLDER: builds the site in FOLDER without a warning, and checks it. Every link leads to a file and an anchor; nothing
+is loaded from elsewhere; every page has a language, a title, a heading, and words for its pictures; every public header and every
+name of the Python package has its entry. If packages for the site are missing it exits with 77 (skipped)."""
 
 import ast
 import html.parser

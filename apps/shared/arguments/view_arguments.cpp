@@ -7,6 +7,7 @@
 #include "datasets/item_words.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -37,6 +38,17 @@ void view_arguments::add_to(CLI::App& verb) {
                 {0, 1'000'000});
   number_option(verb, "--neighbours", neighbours,
                 "Number of nearest labelled documents to show beside a document");
+}
+
+std::vector<std::string> parse_label_names(std::string const& text) {
+  std::vector<std::string> names = split_list(text);
+  if (std::ranges::any_of(names, &std::string::empty))
+    throw usage_error("--label-names: found an empty name, expected names between commas");
+  if (std::set<std::string>(names.begin(), names.end()).size() <
+      std::max<std::size_t>(2, names.size()))
+    throw usage_error(
+        fmt::format("--label-names: found '{}', expected two or more different names", text));
+  return names;
 }
 
 void page_arguments::add_to(CLI::App& verb) {

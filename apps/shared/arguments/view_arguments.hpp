@@ -57,6 +57,10 @@ struct page_arguments {
   void add_to(CLI::App& verb);
 };
 
+/// Returns the names of --label-names. Throws `usage_error` for an empty or a repeated name, and
+/// for a single one.
+std::vector<std::string> parse_label_names(std::string const& text);
+
 /// The views of a pool, and their texts.
 struct pool_views {
   std::unique_ptr<labelling::document_texts> texts;  ///< null without --show

@@ -4,6 +4,8 @@
 #include "core/error.hpp"
 
 #include <cstdint>
+#include <span>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
@@ -16,8 +18,15 @@ void query_arguments::add_to(CLI::App& verb) {
     help_group const group(verb, "A query as text");
     value_option(verb, "--query TEXT", query,
                  "Query as text: rank the documents that a search finds in --collection");
+  }
+  add_collection_to(verb);
+}
+
+void query_arguments::add_collection_to(CLI::App& verb) {
+  {
+    help_group const group(verb, "A query as text");
     path_option(verb, "--collection FILE|FOLDER", pool.collection,
-                "Documents to search for --query, in a format that features reads");
+                "Documents to search, in a format that features reads");
     path_option(verb, "--index FILE", index,
                 "Index of the collection that search text wrote, for the search");
     number_option(verb, "--candidates", pool.candidates, "Most documents to find and rank",
@@ -36,11 +45,16 @@ void query_arguments::check(CLI::App const& verb) const {
   if (query.empty())
     throw usage_error(fmt::format("--query: found no words, expected some to search {} for",
                                   pool.collection.empty() ? "--index" : "--collection"));
+  if (pool.collection.empty() && index.empty())
+    throw usage_error("--query needs --collection, the documents");
+  check_collection(verb);
+}
+
+void query_arguments::check_collection(CLI::App const& verb) const {
   if (pool.collection.empty())
-    throw usage_error(index.empty()
-                          ? "--query needs --collection, the documents"
-                          : "--index needs --collection here: features such as BM25_of_document "
-                            "need counts of words, which an index does not hold");
+    throw usage_error(
+        "--index needs --collection here: features such as BM25_of_document "
+        "need counts of words, which an index does not hold");
   if (!index.empty())
     expect_none_of(verb, {"--stemmer"},
                    "{} cannot be combined with --index, which sets how words become terms");
@@ -86,32 +100,46 @@ std::string title_of(datasets::text_document const& document) {
 
 }  // namespace
 
+features::pool_collection open_query_collection(session& owner, query_arguments& arguments) {
+  knn::text_index_options const options = arguments.pool.index_options(owner);
+  pool_inputs none;
+  return arguments.index.empty() ? index_collection(owner, arguments.pool, options, none)
+                                 : open_collection(owner, arguments, options);
+}
+
+std::vector<std::string> titles_of(session& owner, query_arguments& arguments,
+                                   std::span<std::string const> ids) {
+  knn::text_index_options const options = arguments.pool.index_options(owner);
+  std::unordered_map<std::string_view, std::size_t> places;
+  for (std::size_t d = 0; d < ids.size(); ++d) places.emplace(ids[d], d);
+  std::vector<std::string> titles(ids.size());
+  datasets::read_documents(
+      owner.ctx(), arguments.pool.collection, options.format,
+      [&](datasets::text_document&& document) {
+        auto const place = places.find(document.id);
+        if (place != places.end()) titles[place->second] = title_of(document);
+      },
+      options.reading);
+  return titles;
+}
+
 query_candidates find_query_candidates(session& owner, query_arguments& arguments) {
   pool_arguments& pool = arguments.pool;
-  knn::text_index_options const options = pool.index_options(owner);
-  pool_inputs inputs;
-  inputs.topics = features::make_topics({{"query", "", {{"text", arguments.query}}}}, "--query");
-  auto const collection = arguments.index.empty() ? index_collection(owner, pool, options, inputs)
-                                                  : open_collection(owner, arguments, options);
-  features::found_candidates const found = find_candidates(owner, pool, collection, inputs.topics);
+  auto const topics =
+      features::make_topics({{"query", "", {{"text", arguments.query}}}}, "--query");
+  features::pool_collection const collection = open_query_collection(owner, arguments);
+  features::found_candidates const found = find_candidates(owner, pool, collection, topics);
   if (found.lists.front().empty())
     throw error({pool.collection, 1, 1},
                 fmt::format("found no document with a word of the query '{}', stop words left out; "
                             "expected one at least",
                             arguments.query));
   query_candidates made;
-  made.pairs = make_pairs(owner, collection, inputs.topics, found.lists,
+  made.pairs = make_pairs(owner, collection, topics, found.lists,
                           {.most = pool.candidates, .name = "--query", .named_features = true});
-  std::unordered_map<std::string, std::size_t> places;
-  for (std::size_t d = 0; d < made.pairs.size(); ++d) places.emplace(made.pairs.docid(d), d);
-  made.titles.resize(made.pairs.size());
-  datasets::read_documents(
-      owner.ctx(), pool.collection, options.format,
-      [&](datasets::text_document&& document) {
-        auto const place = places.find(document.id);
-        if (place != places.end()) made.titles[place->second] = title_of(document);
-      },
-      options.reading);
+  std::vector<std::string> ids;
+  for (std::size_t d = 0; d < made.pairs.size(); ++d) ids.push_back(made.pairs.docid(d));
+  made.titles = titles_of(owner, arguments, ids);
   return made;
 }
 

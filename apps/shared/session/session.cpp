@@ -72,6 +72,7 @@ struct session::state {
   stopwatch watch;
   std::optional<context> ctx;
   std::stop_source stop;
+  std::atomic<std::chrono::milliseconds> patience{std::chrono::milliseconds{800}};
   std::optional<output_file> manifest;
   console screen;
   std::map<std::string, file_state> inputs;  // state at registration
@@ -227,6 +228,14 @@ void session::expect_unchanged_inputs() const {
 
 void session::request_stop() {
   state_->stop.request_stop();
+}
+
+std::chrono::milliseconds session::patience() const {
+  return state_->patience;
+}
+
+void session::set_patience(std::chrono::milliseconds time) {
+  state_->patience = time;
 }
 
 context const& session::ctx() {

@@ -6,6 +6,7 @@
 #include "core/stopwatch.hpp"
 #include "mpi/communicator.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -55,6 +56,9 @@ class session {
   void expect_device_for(std::string_view engine, runs_on where, std::string_view when = {}) const;
   /// Requests that the work stop; thread-safe.
   void request_stop();
+  /// The time that the work has to end after a stop request; thread-safe.
+  std::chrono::milliseconds patience() const;
+  void set_patience(std::chrono::milliseconds time);
 
   /// Registers an input (for the manifest's checksum; ignores "") and returns it.
   std::string const& input(std::string const& path);

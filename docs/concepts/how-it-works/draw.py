@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""draw.py [--check]: the pictures of docs/concepts/how-it-works.md, from the documents of its example. With --check it says which
-would be drawn otherwise."""
+"""draw.py [--check]: draws the pictures of docs/concepts/how-it-works.md from the documents of its example.
+
+--check writes nothing and names the pictures that differ from the committed ones."""
 
 import html
 import itertools

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """draw_label_page.py RULERANK: draws docs/reference/verbs/label.png, the page of `rulerank label` in a browser.
 
-A pool with texts of a few sentences is made up here. Needs chromium and chromedriver, as the page's tests do, and
-Pillow, which makes the file small.
+The script generates the pool, with texts of a few sentences. Needs chromium and chromedriver, as the page's tests do, and Pillow,
+which makes the file small.
 """
 
 import json

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""draw_report_page.py RULERANK: draws docs/reference/verbs/report.png, the begin of a page of `rulerank report` in a browser.
+"""draw_report_page.py RULERANK: draws docs/reference/verbs/report.png, the top of a page of `rulerank report` in a browser.
 
-An experiment on drawn documents is run for it. Needs chromium and chromedriver, as the page's tests do, and
-Pillow, which makes the file small.
+The page shows an experiment on synthetic documents. Needs chromium and chromedriver, as the page's tests do, and Pillow, which makes
+the file small.
 """
 
 import pathlib

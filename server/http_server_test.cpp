@@ -1,4 +1,4 @@
-#include "labelling/http_server.hpp"
+#include "server/http_server.hpp"
 
 #include "core/error.hpp"
 #include "core/own_time_testing.hpp"
@@ -15,21 +15,23 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-namespace rulerank::inline v0::labelling::http_server_test {
+namespace rulerank::inline v0::server::http_server_test {
 namespace {
 
 namespace asio = boost::asio;
 
+constexpr std::size_t most_body = 4096;
+
 /// An echo server in its own thread, until the test ends.
-class server : public testing::Test {
+class running_server : public testing::Test {
  protected:
-  server() {
+  running_server() {
     ctx.stop = stop.get_token();
     thread = std::thread([this] {
       try {
         http.run(
             ctx,
-            [this](http_request const& r) {
+            [this](http_request& r) {
               if (r.target == "/throw") throw interrupted();
               if (r.target == "/end") ended = true;
               if (r.target == "/wait" || r.target == "/end") {
@@ -45,7 +47,7 @@ class server : public testing::Test {
       }
     });
   }
-  ~server() override {
+  ~running_server() override {
     stop.request_stop();
     thread.join();
   }
@@ -68,7 +70,7 @@ class server : public testing::Test {
         body.size(), body);
   }
 
-  http_server http{{"127.0.0.1", 0}};
+  http_server http{{"127.0.0.1", 0}, {.most_body = most_body, .fields = page_fields()}};
   std::stop_source stop;
   context ctx;
   std::atomic<bool> ended = false;
@@ -78,15 +80,15 @@ class server : public testing::Test {
   std::thread thread;
 };
 
-TEST_F(server, answers_with_the_fields_of_a_careful_one) {
+TEST_F(running_server, answers_with_the_fields_of_a_careful_one) {
   std::string const reply = send(post("body"));
   EXPECT_TRUE(reply.starts_with("HTTP/1.1 200 OK\r\n")) << reply;
   EXPECT_TRUE(reply.ends_with("POST /x body"));
-  for (auto const& [name, value] : security_fields())
+  for (auto const& [name, value] : page_fields())
     EXPECT_NE(reply.find(name + ": " + value + "\r\n"), reply.npos) << name;
 }
 
-TEST_F(server, keeps_a_connection_open) {
+TEST_F(running_server, keeps_a_connection_open) {
   std::string const two = send(
       "GET /1 HTTP/1.1\r\nHost: h\r\n\r\nGET /2 HTTP/1.1\r\nHost: h\r\n"
       "Connection: close\r\n\r\n");
@@ -94,7 +96,7 @@ TEST_F(server, keeps_a_connection_open) {
   EXPECT_NE(two.find("GET /2 "), two.npos);
 }
 
-TEST_F(server, refuses_what_is_too_large_or_no_request) {
+TEST_F(running_server, refuses_what_is_too_large_or_no_request) {
   EXPECT_TRUE(send(post(std::string(most_body + 1, 'x'))).starts_with("HTTP/1.1 413 "));
   EXPECT_TRUE(send("GET / HTTP/1.1\r\nx: " + std::string(9000, 'y') + "\r\n\r\n")
                   .starts_with("HTTP/1.1 431 "));
@@ -104,7 +106,7 @@ TEST_F(server, refuses_what_is_too_large_or_no_request) {
   EXPECT_TRUE(send(post("still there")).ends_with("still there"));
 }
 
-TEST_F(server, stops_at_once_whoever_is_connected) {
+TEST_F(running_server, stops_at_once_whoever_is_connected) {
   asio::io_context io;
   std::vector<asio::ip::tcp::socket> silent;
   for (int i = 0; i < 100; ++i) {
@@ -118,7 +120,7 @@ TEST_F(server, stops_at_once_whoever_is_connected) {
 }
 
 /// Opens more connections than are served at once; some send half a request, some do not read.
-TEST_F(server, connections_that_wait_do_not_keep_others_out) {
+TEST_F(running_server, connections_that_wait_do_not_keep_others_out) {
   asio::io_context io;
   std::vector<asio::ip::tcp::socket> held;
   std::string const half = "POST /x HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\nabc";
@@ -137,7 +139,7 @@ TEST_F(server, connections_that_wait_do_not_keep_others_out) {
   }
 }
 
-TEST_F(server, a_slow_answer_does_not_hold_the_others) {
+TEST_F(running_server, a_slow_answer_does_not_hold_the_others) {
   auto slow = std::async(std::launch::async, [&] { return send(post("slow", "/wait")); });
   begun.get_future().wait();
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(send(post("fast")).ends_with("fast"));
@@ -146,18 +148,18 @@ TEST_F(server, a_slow_answer_does_not_hold_the_others) {
   EXPECT_TRUE(slow.get().ends_with("slow"));
 }
 
-TEST_F(server, throws_what_a_request_throws) {
+TEST_F(running_server, throws_what_a_request_throws) {
   EXPECT_EQ(send(post("", "/throw")), "");
   EXPECT_EQ(result.get_future().get(), "interrupted");
 }
 
-TEST_F(server, ends_behind_the_response_that_ends_it) {
+TEST_F(running_server, ends_behind_the_response_that_ends_it) {
   ended = true;
   EXPECT_TRUE(send(post("last")).ends_with("last"));
   EXPECT_EQ(result.get_future().get(), "ended");
 }
 
-TEST_F(server, sends_the_response_that_ends_it_though_another_is_sent_first) {
+TEST_F(running_server, sends_the_response_that_ends_it_though_another_is_sent_first) {
   auto last = std::async(std::launch::async, [&] { return send(post("last", "/end")); });
   begun.get_future().wait();
   EXPECT_TRUE(send(post("before")).ends_with("before"));
@@ -166,7 +168,7 @@ TEST_F(server, sends_the_response_that_ends_it_though_another_is_sent_first) {
   EXPECT_EQ(result.get_future().get(), "ended");
 }
 
-TEST_F(server, answers_head_without_a_body) {
+TEST_F(running_server, answers_head_without_a_body) {
   std::string const reply =
       send("HEAD /x HTTP/1.1\r\nHost: h\r\n\r\nHEAD /y HTTP/1.1\r\nConnection: close\r\n\r\n");
   EXPECT_EQ(reply.find("HEAD /"), reply.npos) << reply;
@@ -174,7 +176,7 @@ TEST_F(server, answers_head_without_a_body) {
   EXPECT_TRUE(reply.ends_with("\r\n\r\n")) << reply;
 }
 
-TEST_F(server, does_not_take_the_place_of_another) {
+TEST_F(running_server, does_not_take_the_place_of_another) {
   EXPECT_THROW(http_server{http.address()}, output_error);
 }
 
@@ -194,4 +196,4 @@ TEST(listen_addresses, are_read) {
 }
 
 }  // namespace
-}  // namespace rulerank::labelling::http_server_test
+}  // namespace rulerank::server::http_server_test

@@ -1,0 +1,295 @@
+#!/usr/bin/env python3
+"""serve.py PROGRAM [--seconds S] [--rates R,...] [--threads N] [--connections N] [--workload NAME,...] [--system NAME,...]
+
+Measures `rulerank serve` on loopback, beside LightGBM in Python's http.server. Prints a JSON line for each system, workload and
+rate. The generator sends requests at a fixed rate, whether or not earlier ones have been answered (an open loop), on connections
+that stay open. A latency counts from the time at which a request was due, so waiting in the generator counts, too. Each response
+is compared with the first one, which must have the scores of `rulerank rank`.
+
+Workloads:
+  json      100 documents of 10 features as JSON; a card and a scorecard, LightGBM with 100 trees
+  tensors   1,000 documents of 59 features as binary tensors; rules of size 4 of 1,091 training documents
+
+Where wrk is installed, a line `wrk` has the closed-loop rate of 16 connections. A line `overload` has 64 connections that send without
+pause to a server with a queue of four: how many responses were 200 and 503, and how long a 503 took, for the client and, from the head of the request to the end of
+the response, by the access log. The package lightgbm is
+needed for LightGBM. The last line has the machine and the commit.
+
+A soak of 20 minutes: --seconds 1200 --rates 200 --workload json --system card; `resident_begin_bytes` and `resident_bytes` are the
+memory after the first 50 requests and at the end.
+"""
+
+import argparse
+import concurrent.futures
+import http.client
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import statistics
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+import numpy
+
+PEER = '''
+import json, sys
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+import lightgbm, numpy
+booster = lightgbm.Booster(model_file=sys.argv[1])
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    def do_POST(self):
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        scores = booster.predict(numpy.array(body["rows"], dtype=float), num_threads=1)
+        order = numpy.argsort(-scores, kind="stable")
+        reply = json.dumps({"ranking": [{"document": int(d), "score": float(scores[d])} for d in order]}).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(reply)))
+        self.end_headers()
+        self.wfile.write(reply)
+    def log_message(self, *_):
+        pass
+server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+print(f"peer at http://127.0.0.1:{server.server_port}/", file=sys.stderr, flush=True)
+server.serve_forever()
+'''
+
+
+def write_set(path, documents, features, seed):
+    """Documents in queries of 100; the label follows some of the features."""
+    chance = numpy.random.default_rng(seed)
+    values = chance.random((documents, features)).round(4)
+    want = values[:, :5].sum(axis=1) + chance.normal(0, .4, documents)
+    labels = numpy.digitize(want, numpy.quantile(want, [.6, .9]))
+    with open(path, "w", encoding="ascii") as out:
+        for d in range(documents):
+            out.write(f"{labels[d]} qid:{d // 100} " + " ".join(f"{f + 1}:{v:g}" for f, v in enumerate(values[d])) + "\n")
+    return values, labels
+
+
+class Server:
+    """A started server; `load` are its resident bytes."""
+
+    def __init__(self, command, cwd):
+        self.process = subprocess.Popen(command, cwd=cwd, stderr=subprocess.PIPE)
+        line = self.process.stderr.readline().decode()
+        found = re.search(r"127\.0\.0\.1:(\d+)/", line)
+        if not found:
+            sys.exit(f"serve.py: {command[0]}: {line}")
+        self.port = int(found[1])
+
+    def resident(self):
+        pages = int(pathlib.Path(f"/proc/{self.process.pid}/statm").read_text(encoding="ascii").split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE")
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        try:
+            self.process.wait(timeout=20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+
+
+def send(link, path, body, fields):
+    link.request("POST", path, body, fields)
+    reply = link.getresponse()
+    return reply.status, reply.read()
+
+
+def open_loop(port, path, body, fields, rate, seconds, connections):
+    """Sends at a fixed rate; (latencies of responses 200, number of others, seconds that it took)."""
+    total = max(1, int(rate * seconds))
+    first = send(http.client.HTTPConnection("127.0.0.1", port), path, body, fields)[1]
+    latencies, others, lock, taken = [], [0], threading.Lock(), [0]
+    begin = time.monotonic() + .1
+
+    def work():
+        link = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        while True:
+            with lock:
+                i, taken[0] = taken[0], taken[0] + 1
+            if i >= total:
+                return
+            due = begin + i / rate
+            if (wait := due - time.monotonic()) > 0:
+                time.sleep(wait)
+            status, text = send(link, path, body, fields)
+            took = time.monotonic() - due
+            if status == 200 and text != first:
+                sys.exit("serve.py: found another response to the same request")
+            if status == 200:
+                latencies.append(took)
+            else:
+                others[0] += 1
+    with concurrent.futures.ThreadPoolExecutor(connections) as pool:
+        for one in [pool.submit(work) for _ in range(connections)]:
+            one.result()
+    return latencies, others[0], time.monotonic() - begin
+
+
+def overload(port, path, body, fields, seconds, connections=64):
+    """Sends without pause; (responses 200, latencies of 503, other statuses)."""
+    end = time.monotonic() + seconds
+    good, refused, others = [], [], []
+
+    def work():
+        link = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        while time.monotonic() < end:
+            begin = time.monotonic()
+            status, _ = send(link, path, body, fields)
+            took = time.monotonic() - begin
+            (good if status == 200 else refused if status == 503 else others).append(took)
+            if status == 503:
+                time.sleep(.01)  # the generator has a processor with the server
+    with concurrent.futures.ThreadPoolExecutor(connections) as pool:
+        for one in [pool.submit(work) for _ in range(connections)]:
+            one.result()
+    return len(good), sorted(refused), len(others)
+
+
+def quantile(sorted_values, share):
+    return sorted_values[min(len(sorted_values) - 1, int(share * len(sorted_values)))]
+
+
+def closed_loop(folder, port, path, body, fields, seconds, threads):
+    """The rate of wrk with 16 connections."""
+    (folder / "body").write_bytes(body)
+    lines = [f'wrk.headers["{name}"] = "{value}"' for name, value in fields.items()]
+    (folder / "post.lua").write_text(f'wrk.method = "POST"\nlocal f = io.open("{folder}/body", "rb")\nwrk.body = f:read("*a")\n'
+                                     + "\n".join(lines) + "\n", encoding="ascii")
+    done = subprocess.run(["wrk", "-t", str(threads), "-c", "16", "-d", f"{int(seconds)}s", "-s", folder / "post.lua",
+                           f"http://127.0.0.1:{port}{path}"], capture_output=True, text=True, check=True).stdout
+    failed = re.search(r"Non-2xx or 3xx responses: (\d+)", done)
+    return float(re.search(r"Requests/sec:\s+([\d.]+)", done)[1]), int(failed[1]) if failed else 0
+
+
+def main():
+    words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    words.add_argument("program", type=pathlib.Path)
+    words.add_argument("--seconds", type=float, default=10, help="of each measurement")
+    words.add_argument("--rates", default="50,100,200,400,800,1600", help="requests per second")
+    words.add_argument("--threads", type=int, default=0, help="of the server; 0: all")
+    words.add_argument("--connections", type=int, default=32, help="of the generator")
+    words.add_argument("--device", default="cpu")
+    words.add_argument("--workload", default="json,tensors")
+    words.add_argument("--system", default="card,scorecard,rules,lightgbm")
+    given = words.parse_args()
+    program = given.program.resolve()
+    rates = [float(rate) for rate in given.rates.split(",")]
+    with tempfile.TemporaryDirectory(prefix="rulerank-serve-") as name:
+        folder = pathlib.Path(name)
+        measure(program, folder, given, rates)
+    commit = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout.splitlines()[1].split()[1]
+    model = re.search(r"model name\s*: (.*)", pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8"))
+    print(json.dumps({"commit": commit, "cpu": model[1] if model else "", "cores": len(os.sched_getaffinity(0)),
+                      "device": given.device, "threads": given.threads, "load": os.getloadavg()[0]}))
+
+
+def measure(program, folder, given, rates):
+    def rulerank(*arguments):
+        return subprocess.run([program, *map(str, arguments), "--quiet"], cwd=folder, check=True, capture_output=True, text=True).stdout
+
+    systems = set(given.system.split(","))
+    serve = [str(program), "serve", "--quiet", "--listen", "127.0.0.1:0", "--threads", str(given.threads), "--device", given.device]
+    cases = []
+    if "json" in given.workload:
+        train, labels = write_set(folder / "train-json.txt", 4000, 10, 1)
+        test, _ = write_set(folder / "json.txt", 100, 10, 2)
+        body = json.dumps({"features": list(range(1, 11)), "rows": test.tolist()}).encode()
+        for system, options in (("card", []), ("scorecard", ["--members", "scorecard"])):
+            if system in systems:
+                rulerank("fit", "train-json.txt", "--model", f"{system}.model", *options)
+                cases.append((system, "json", [*serve, "--model", f"{system}.model"], "/rank", body, {}, f"{system}.model"))
+        if "lightgbm" in systems:
+            import lightgbm
+            booster = lightgbm.train({"objective": "lambdarank", "verbose": -1, "num_threads": 1},
+                                     lightgbm.Dataset(train, labels, group=[100] * 40), 100)
+            booster.save_model(folder / "lightgbm.txt")
+            (folder / "peer.py").write_text(PEER, encoding="ascii")
+            cases.append(("lightgbm", "json", [sys.executable, "peer.py", "lightgbm.txt"], "/rank", body, {}, None))
+    if "tensors" in given.workload and "rules" in systems:
+        write_set(folder / "train-tensors.txt", 1091, 59, 3)
+        test, _ = write_set(folder / "tensors.txt", 1000, 59, 4)
+        rulerank("fit", "train-tensors.txt", "--model", "rules.model", "--members", "rules", "--rule-size", "4")
+        values = test.astype("<f8").tobytes()
+        header = json.dumps({"inputs": [{"name": "features", "datatype": "FP64", "shape": [1000, 59],
+                                         "parameters": {"binary_data_size": len(values)}}],
+                             "parameters": {"binary_data_output": True}}).encode()
+        cases.append(("rules", "tensors", [*serve, "--model", "rules.model"], "/v2/models/rules/infer", header + values,
+                      {"Inference-Header-Content-Length": str(len(header))}, "rules.model"))
+    for system, workload, command, path, body, fields, model in cases:
+        server = Server(command, folder)
+        try:
+            check(rulerank, server, path, body, fields, model, f"{workload}.txt")
+            alone = sorted(timed(server.port, path, body, fields) for _ in range(50))
+            print(json.dumps({"system": system, "workload": workload, "rate": 0, "body_bytes": len(body),
+                              "p50_ms": 1000 * statistics.median(alone)}), flush=True)
+            begin = server.resident()
+            for rate in rates:
+                latencies, others, took = open_loop(server.port, path, body, fields, rate, given.seconds, given.connections)
+                latencies.sort()
+                line = {"system": system, "workload": workload, "rate": rate, "responses_per_second": round(len(latencies) / took, 1),
+                        "not_200": others, "resident_begin_bytes": begin, "resident_bytes": server.resident()}
+                for share, key in ((.5, "p50_ms"), (.99, "p99_ms"), (.999, "p999_ms")):
+                    line[key] = round(1000 * quantile(latencies, share), 3) if latencies else None
+                print(json.dumps(line), flush=True)
+                if latencies and quantile(latencies, .5) > 1:
+                    break  # overloaded: the next rates tell no more
+            if shutil.which("wrk"):
+                per_second, failed = closed_loop(folder, server.port, path, body, fields, given.seconds, 1)
+                print(json.dumps({"system": system, "workload": workload, "wrk": True, "responses_per_second": per_second,
+                                  "not_200": failed}), flush=True)
+        finally:
+            server.stop()
+        if system == "lightgbm":
+            continue
+        server = Server([*command, "--queue", "4", "--access-log", f"{system}.log"], folder)
+        try:
+            good, refused, others = overload(server.port, path, body, fields, given.seconds)
+            log = [json.loads(line) for line in (folder / f"{system}.log").read_text(encoding="ascii").splitlines()]
+            own = sorted(line["total_ms"] for line in log if line.get("status") == 503)
+            print(json.dumps({"system": system, "workload": workload, "overload": True, "responses_200": good,
+                              "responses_503": len(refused), "others": others,
+                              **{f"server_{key}_503_ms": quantile(own, share) if own else None
+                                 for share, key in ((.5, "p50"), (.99, "p99"))},
+                              **{f"{key}_503_ms": round(1000 * quantile(refused, share), 3) if refused else None
+                                 for share, key in ((.5, "p50"), (.99, "p99"))}}), flush=True)
+        finally:
+            server.stop()
+
+
+def timed(port, path, body, fields):
+    """The seconds of a request without others."""
+    link = http.client.HTTPConnection("127.0.0.1", port)
+    link.connect()
+    begin = time.monotonic()
+    send(link, path, body, fields)
+    return time.monotonic() - begin
+
+
+def check(rulerank, server, path, body, fields, model, test):
+    """The scores of a response are those of rank."""
+    if model is None:
+        return
+    want = [float(line) for line in rulerank("rank", "--model", model, "--test", test).split()]
+    _, text = send(http.client.HTTPConnection("127.0.0.1", server.port), path, body, fields)
+    if fields:
+        got = list(struct.unpack(f"<{len(want)}d", text[-8 * len(want):]))
+    else:
+        got = [0.0] * len(want)
+        for one in json.loads(text)["ranking"]:
+            got[one["document"]] = one["score"]
+    if got != want:
+        sys.exit("serve.py: found other scores than those of rank")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "datasets/dataset.hpp"
+#include "datasets/discretizer.hpp"
+#include "l2r/model/model.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+// What the documents that a model scores must look like.
+namespace rulerank::inline v0::l2r {
+
+/// The names of a model's features; empty if they have numbers. All members were fitted to the same
+/// documents.
+datasets::feature_names const& names_of(model const& of);
+
+/// The columns of arrays whose rows are documents: column c holds feature `first_feature` + c.
+struct input_columns {
+  std::uint32_t first_feature = 1;  ///< 0 or 1
+  std::size_t count = 0;            ///< reaches the last feature of the training documents
+};
+input_columns columns_of(model const& of);
+
+}  // namespace rulerank::l2r
