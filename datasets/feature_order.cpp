@@ -303,6 +303,7 @@ std::vector<std::size_t> by_mean_cramers_v(context const& ctx, binned_dataset co
       std::span<std::size_t const> const some = std::span(own).subspan(begin + first, last - first);
       item_bits::products const products(bits, some);
       for (std::size_t i = 0; i < some.size(); ++i) {
+        ctx.check_stop();
         std::size_t const f = some[i];
         auto const add = [&](std::size_t g, association const& found) {
           auto const v = static_cast<std::uint64_t>(found.cramers_v() * 0x1p52);
