@@ -23,6 +23,7 @@
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <boost/beast/ssl.hpp>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/resource.h>
 
@@ -87,6 +88,12 @@ std::size_t connections_beside(int descriptor, std::size_t most_connections) {
   rlim_t const others = static_cast<rlim_t>(descriptor) + 1 + spare_descriptors;
   return std::clamp<std::size_t>(most.rlim_cur - std::min(others, most.rlim_cur), 1,
                                  most_connections);
+}
+
+/// A program that this process starts would keep the connections that this process closes open, so
+/// their clients would wait for ever. The library sets no such flag.
+void keep_from_children(int descriptor) {
+  ::fcntl(descriptor, F_SETFD, FD_CLOEXEC);
 }
 
 std::string in_small_letters(boost::beast::string_view text) {
@@ -436,6 +443,7 @@ struct http_server::state {
 
   void start(tcp::socket socket, std::shared_ptr<serving> const& shared) {
     error_code ignored;
+    keep_from_children(socket.native_handle());
     socket.set_option(tcp::no_delay(true), ignored);
     tcp::endpoint const from = socket.remote_endpoint(ignored);
     std::string remote = from.address().to_string(ignored);
@@ -515,6 +523,7 @@ http_server::http_server(listen_address const& address, http_options options)
   tcp::endpoint const at(asio::ip::make_address(address.host), address.port);
   error_code error;
   state_->acceptor.open(at.protocol(), error);
+  if (!error) keep_from_children(state_->acceptor.native_handle());
   if (!error) state_->acceptor.set_option(asio::socket_base::reuse_address(true), error);
   if (!error) state_->acceptor.bind(at, error);
   if (!error) state_->acceptor.listen(asio::socket_base::max_listen_connections, error);
