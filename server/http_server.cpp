@@ -391,6 +391,9 @@ asio::ssl::context tls_context(tls_files const& files) {
   tls.load_verify_file(files.client_roots, failure);
   expect(failure, files.client_roots, "certificates of authorities in PEM form");
   tls.set_verify_mode(asio::ssl::verify_peer | asio::ssl::verify_fail_if_no_peer_cert, failure);
+  // OpenSSL refuses to resume sessions of clients with certificates unless they have a context.
+  static constexpr unsigned char sessions[] = "rulerank";
+  ::SSL_CTX_set_session_id_context(tls.native_handle(), sessions, sizeof sessions - 1);
   return tls;
 }
 
