@@ -224,6 +224,9 @@ class stream_connection final : public connection,
     if (!error) {
       exchange_.method = std::string(parser_->get().method_string());
       exchange_.target = std::string(parser_->get().target());
+      // The parser takes a body in another encoding for the next request.
+      if (parser_->get().count(http::field::transfer_encoding) > 0 && !parser_->chunked())
+        error = http::error::bad_transfer_encoding;
     }
     if (error || parser_->is_done()) return answer(error);
     std::size_t const most = shared_->options.most_body;
