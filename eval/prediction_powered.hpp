@@ -24,7 +24,7 @@ struct mean_estimate {
 };
 
 struct prediction_powered_estimate {
-  mean_estimate human;     ///< from human judgments alone, by Student's t
+  mean_estimate human;  ///< from human judgments alone, by Student's t
   /// From both; `human` if it is more than 3 % wider than that, or if one query alone determines
   /// the slope, for example the only one that the machine does not give the value 0.
   mean_estimate powered;
