@@ -10,7 +10,6 @@
 #include <array>
 #include <cmath>
 #include <functional>
-#include <numbers>
 #include <numeric>
 #include <utility>
 
@@ -102,9 +101,6 @@ class joint_fit {
   std::vector<std::size_t> dealt_;         // [queries] fold
   std::size_t folds_ = 1;
   std::vector<quadratic> start_;  // [folds] squared loss of the fold's queries
-  std::vector<double> logistic_step(joint_design const& design, joint_queries const& of,
-                                    std::vector<double> const& x) const;
-
   joint_penalties penalties_;
   std::vector<double> held_out_;  // qualities with these penalties, without tables
 };
@@ -345,6 +341,7 @@ joint_member joint_fit::rounded(joint_design const& design, std::vector<feature_
   made.options = options_;
   made.penalties = penalties_;
   made.loss = loss_;
+  made.cuts = training_.cuts;  // which joint_parts reads
   made.features = items().features;
   made.item_begin = items().item_begin;
   std::size_t const features = design.features(), after = features + items().items();
@@ -368,24 +365,6 @@ joint_member joint_fit::rounded(joint_design const& design, std::vector<feature_
   for (double const one : moved)
     made.moved.push_back(whole(one / static_cast<double>(design.documents())));
   return made;
-}
-
-/// A step of Newton's method from x. The loss of scores that are far apart curves so little that a
-/// whole step can lead far away. Such a step is halved until the loss is at most that at x, or that
-/// of equal scores.
-std::vector<double> joint_fit::logistic_step(joint_design const& design, joint_queries const& of,
-                                             std::vector<double> const& x) const {
-  constexpr int most_halvings = 60;
-  std::vector<double> const scores = design.scores(ctx_, x);
-  std::vector<double> next =
-      smallest(ctx_, design, logistic_pairs(ctx_, design, of, scores), penalties_, logistic_scale);
-  auto const loss = [&](std::vector<double> const& at) {
-    return logistic_loss(ctx_, of, scores, design.scores(ctx_, at));
-  };
-  double const most = std::max(loss(x), std::numbers::ln2);
-  for (int halvings = 0; halvings < most_halvings && !(loss(next) <= most); ++halvings)
-    for (std::size_t i = 0; i < next.size(); ++i) next[i] = (x[i] + next[i]) / 2;
-  return next;
 }
 
 joint_member joint_fit::fit() {
@@ -418,11 +397,10 @@ joint_member joint_fit::fit() {
   for (int round = 0; round < lambda_rounds && loss_ == card_loss::pair && !learned_from_.empty();
        ++round) {
     ctx_.report("joint", static_cast<std::uint64_t>(round), lambda_rounds);
-    x = logistic_step(design, of, x);
+    x = smallest(ctx_, design, logistic_pairs(ctx_, design, of, design.scores(ctx_, x)), penalties_,
+                 logistic_scale);
   }
-  joint_member made = rounded(design, chosen, x);
-  made.cuts = training_.cuts;
-  return made;
+  return rounded(design, chosen, x);
 }
 
 }  // namespace

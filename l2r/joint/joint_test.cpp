@@ -203,33 +203,23 @@ TEST(joint, lambda_weights_by_hand) {
   EXPECT_NEAR(gain_weights(three)(1, 2), 1.0 / 6, 1e-12);
 }
 
-TEST(joint, steps_over_saturated_pairs_stay_bounded) {
-  // Whole steps of Newton's method led to weights of 6e7 here.
-  datasets::dataset const train = parsed(
-      "2 qid:0 1:0 2:1 3:2 4:0.25\n2 qid:0 1:0.25 2:1 3:1 4:0.25\n1 qid:0 1:0 2:0 3:1 4:3.5\n"
-      "2 qid:0 1:0 2:1 3:2 4:0\n2 qid:0 1:3.5 2:3.5 3:2 4:0\n1 qid:0 1:1 2:3.5 3:1 4:2\n"
-      "0 qid:1 1:2 2:2 3:0 4:0\n1 qid:1 1:1 2:1 3:0 4:3.5\n0 qid:1 1:0 2:0 3:1 4:1\n"
-      "1 qid:1 1:0.25 2:1 3:0 4:0\n1 qid:1 1:0.25 2:0 3:2 4:0\n"
-      "0 qid:2 1:0 2:2 3:3.5 4:0\n2 qid:2 1:2 2:1 3:0 4:0.25\n1 qid:2 1:1 2:1 3:0 4:1\n"
-      "2 qid:2 1:2 2:0 3:0 4:2\n0 qid:2 1:0.25 2:0 3:3.5 4:0\n1 qid:2 1:0 2:2 3:2 4:0\n");
+TEST(joint, tables_of_items_without_missing_ones) {
+  datasets::dataset const train = exclusive_or(600, 5);
   joint_recipe how;
-  how.discretizer.method = datasets::binning::width;
-  how.discretizer.missing = datasets::missing_values::zero;
+  how.discretizer.missing = datasets::missing_values::none;
   recipe const one = how;
   model const made = fit(context{}, train, {&one, 1});
   joint_member const& member = std::get<joint_member>(made.members.front());
-  for (std::int64_t const weight : member.weights)
-    EXPECT_LT(std::abs(std::ldexp(static_cast<double>(weight), -joint_bits)), 100);
-}
-
-TEST(joint, logistic_loss_by_hand) {
-  std::vector<std::int32_t> const labels{1, 0};
-  std::vector<datasets::query_group> const queries{{"1", 0, 2}};
-  joint_queries const of{queries, labels, {0}};
-  std::vector<double> const equal{0, 0}, ahead{3, 1};
-  EXPECT_DOUBLE_EQ(logistic_loss({}, of, equal, equal), std::log(2.0));
-  EXPECT_DOUBLE_EQ(logistic_loss({}, of, equal, ahead), std::log(1 + std::exp(-2.0)));
-  EXPECT_DOUBLE_EQ(logistic_loss({}, of, ahead, std::vector<double>{-800, 0}), 800);
+  ASSERT_FALSE(member.pairs.empty());
+  // `moved` is the mean size of the parts of the training documents.
+  joint_documents const documents = joint_documents_of({}, *member.cuts, train);
+  std::vector<double> mean(member.moved.size());
+  for (std::size_t d = 0; d < train.size(); ++d) {
+    std::vector<double> const parts = joint_parts(member, documents, d);
+    for (std::size_t k = 0; k < parts.size(); ++k) mean[k] += std::abs(parts[k]) / 600;
+  }
+  for (std::size_t k = 0; k < mean.size(); ++k)
+    EXPECT_NEAR(std::ldexp(static_cast<double>(member.moved[k]), -joint_bits), mean[k], 1e-9) << k;
 }
 
 TEST(joint, same_bits_on_any_threads) {

@@ -310,28 +310,6 @@ quadratic logistic_pairs(context const& ctx, joint_design const& design, joint_q
   return sum;
 }
 
-double logistic_loss(context const& ctx, joint_queries const& of,
-                     std::span<double const> expanded_at, std::span<double const> scores) {
-  std::vector<double> losses(of.chosen.size()), sums(of.chosen.size());
-  parallel_for(ctx, sums.size(), 1, [&](std::size_t begin, std::size_t end, int) {
-    for (std::size_t k = begin; k < end; ++k) {
-      datasets::query_group const& query = of.all[of.chosen[k]];
-      pair_weights const weights = lambda_weights(labels_of(of, of.chosen[k]),
-                                                  expanded_at.subspan(query.begin, query.size()));
-      std::span<double const> const s = scores.subspan(query.begin, query.size());
-      sums[k] = weights.sum();
-      for (std::size_t i = 0; i < s.size(); ++i)
-        for (std::size_t j = 0; j < s.size(); ++j) {
-          double const w = weights(i, j), behind = s[j] - s[i];
-          if (w != 0)
-            losses[k] += w * (std::max(behind, 0.0) + std::log1p(std::exp(-std::abs(behind))));
-        }
-    }
-  });
-  return std::accumulate(losses.begin(), losses.end(), 0.0) /
-         std::accumulate(sums.begin(), sums.end(), 0.0);
-}
-
 std::vector<double> smallest(context const& ctx, joint_design const& design, quadratic const& of,
                              joint_penalties const& penalties, double scale) {
   symmetric_matrix system = of.a;

@@ -95,11 +95,6 @@ quadratic squares(context const& ctx, joint_design const& design, joint_queries 
 quadratic logistic_pairs(context const& ctx, joint_design const& design, joint_queries const& of,
                          std::span<double const> scores);
 
-/// The sum over pairs of w_ij log(1 + exp(s_j - s_i)) at `scores`, with the weights that
-/// logistic_pairs uses at `expanded_at`. It is ln 2 where all scores are equal.
-double logistic_loss(context const& ctx, joint_queries const& of,
-                     std::span<double const> expanded_at, std::span<double const> scores);
-
 /// The minimizer of x^T A x - 2 b^T x plus `scale` times the penalties.
 std::vector<double> smallest(context const& ctx, joint_design const& design, quadratic const& of,
                              joint_penalties const& penalties, double scale);
