@@ -17,6 +17,8 @@ constexpr std::size_t fewest_sampled = 3;
 constexpr double most_widening = 1.03;
 /// Weighted mean squares of values that are equal up to rounding.
 constexpr double no_variance = 1e-20;
+/// 1 - leverage of a query that alone determines the slope, up to rounding.
+constexpr double least_rest = 1e-9;
 
 void expect_two_phases(two_phase_values const& values) {
   if (values.sampled.size() < fewest_sampled)
@@ -99,7 +101,9 @@ prediction_powered_estimate estimate_mean(two_phase_values const& values, double
     double const e = values.human[i] - human_mean - slope * m;
     double const leverage = weights[i] * (1 + m * m / machine_square);
     double const weight = weights[i] * (1 + (all_machine - machine_mean) * m / machine_square);
-    double const change = leverage < 1 ? weight * e / (1 - leverage) : 0;
+    // Without such a query the machine's values are equal, and there is no slope to compare with.
+    if (!(1 - leverage > least_rest)) return made;
+    double const change = weight * e / (1 - leverage);
     residual_variance += change * change;
   }
   residual_variance *= (sample - 1) / sample;

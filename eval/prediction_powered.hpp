@@ -24,8 +24,10 @@ struct mean_estimate {
 };
 
 struct prediction_powered_estimate {
-  mean_estimate human;     ///< from human judgments alone, by Student's t
-  mean_estimate powered;   ///< from both; `human` if it is more than 3 % wider than that
+  mean_estimate human;  ///< from human judgments alone, by Student's t
+  /// From both; `human` if it is more than 3 % wider than that, or if one query alone determines
+  /// the slope, for example the only one that the machine does not give the value 0.
+  mean_estimate powered;
   double lambda = 0;       ///< tuned weight of the machine's values; 0: they do not help
   double correlation = 0;  ///< of both values over the sample
 };

@@ -116,6 +116,7 @@ ordered_json judge_request(question_views const& views, std::size_t document,
 /// The requests of one call of `judge`.
 struct program_judge::round {
   std::span<ordered_json const> requests;
+  std::size_t first_id = 0;  // of the first request
   std::vector<std::string> keys;
   std::vector<std::optional<verdict>> verdicts;
   std::vector<std::size_t> attempts;
@@ -191,7 +192,7 @@ void program_judge::send(round& now) {
     std::size_t const request = now.open.front();
     now.open.pop_front();
     if (!process_) process_ = std::make_unique<judge_process>(options_.command);
-    std::string const id = fmt::format("{}", request);
+    std::string const id = fmt::format("{}", now.first_id + request);
     ordered_json line{{"id", id}};
     line.update(now.requests[request]);
     process_->send(json_line_of(line));
@@ -260,6 +261,8 @@ std::vector<std::optional<verdict>> program_judge::judge(context const& ctx,
                                                          std::span<ordered_json const> requests) {
   round now;
   now.requests = requests;
+  // A second answer about an earlier question must not become one about another question.
+  now.first_id = std::exchange(next_id_, next_id_ + requests.size());
   now.verdicts.resize(requests.size());
   now.attempts.resize(requests.size());
   for (std::size_t r = 0; r < requests.size(); ++r) {

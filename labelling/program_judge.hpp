@@ -90,6 +90,7 @@ class program_judge {
   std::uint64_t calls_ = 0;
   double cost_ = 0, largest_cost_ = 0;
   std::size_t recalled_ = 0;
+  std::size_t next_id_ = 0;
   std::string problem_;
 };
 

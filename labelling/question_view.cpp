@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <iterator>
 #include <limits>
 #include <numeric>
@@ -103,7 +104,9 @@ template <class Holds>
 static double readable(double x, int least, Holds&& holds) {
   if (!std::isfinite(x)) return x;
   for (int digits = least; digits < std::numeric_limits<double>::max_digits10; ++digits)
-    if (double const shown = std::stod(fmt::format("{:.{}g}", x, digits)); holds(shown))
+    // std::stod throws for numbers below the least normal one.
+    if (double const shown = std::strtod(fmt::format("{:.{}g}", x, digits).c_str(), nullptr);
+        holds(shown))
       return shown;
   return x;
 }

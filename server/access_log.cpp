@@ -4,6 +4,7 @@
 #include "core/error.hpp"
 #include "core/json_text.hpp"
 
+#include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <ctime>
@@ -13,6 +14,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <signal.h>
 #include <unistd.h>
 
 namespace rulerank::inline v0::server {
@@ -85,6 +87,11 @@ void access_log::add(http_exchange const& exchange) {
 }
 
 void access_log::write_lines() {
+  // In this thread, a write to a pipe without a reader fails instead of ending the server.
+  sigset_t pipe;
+  sigemptyset(&pipe);
+  sigaddset(&pipe, SIGPIPE);
+  pthread_sigmask(SIG_BLOCK, &pipe, nullptr);
   std::unique_lock lock(mutex_);
   for (;;) {
     changed_.wait(lock, [this] { return ended_ || !waiting_.empty(); });

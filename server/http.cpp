@@ -35,6 +35,12 @@ bool is_same_origin(http_request const& request) {
   return origin->second == "http://" + host || origin->second == "https://" + host;
 }
 
+std::string host_in_small_letters(std::string host) {
+  for (char& c : host)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return host;
+}
+
 bool same_secret(std::string_view a, std::string_view b) {
   if (a.size() != b.size()) return false;
   unsigned different = 0;

@@ -40,6 +40,9 @@ header_fields const& page_fields();
 /// Whether the field Origin, which browsers send with a POST, is absent or this host's.
 bool is_same_origin(http_request const& request);
 
+/// A host as http_request has it: ASCII letters in lower case.
+std::string host_in_small_letters(std::string host);
+
 /// Compares in a time that does not depend on where the strings differ.
 bool same_secret(std::string_view a, std::string_view b);
 

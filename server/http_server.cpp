@@ -23,6 +23,7 @@
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <boost/beast/ssl.hpp>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/resource.h>
 
@@ -87,6 +88,12 @@ std::size_t connections_beside(int descriptor, std::size_t most_connections) {
   rlim_t const others = static_cast<rlim_t>(descriptor) + 1 + spare_descriptors;
   return std::clamp<std::size_t>(most.rlim_cur - std::min(others, most.rlim_cur), 1,
                                  most_connections);
+}
+
+/// A program that this process starts would keep the connections that this process closes open, so
+/// their clients would wait for ever. The library sets no such flag.
+void keep_from_children(int descriptor) {
+  ::fcntl(descriptor, F_SETFD, FD_CLOEXEC);
 }
 
 std::string in_small_letters(boost::beast::string_view text) {
@@ -217,6 +224,9 @@ class stream_connection final : public connection,
     if (!error) {
       exchange_.method = std::string(parser_->get().method_string());
       exchange_.target = std::string(parser_->get().target());
+      // The parser takes a body in another encoding for the next request.
+      if (parser_->get().count(http::field::transfer_encoding) > 0 && !parser_->chunked())
+        error = http::error::bad_transfer_encoding;
     }
     if (error || parser_->is_done()) return answer(error);
     std::size_t const most = shared_->options.most_body;
@@ -384,6 +394,9 @@ asio::ssl::context tls_context(tls_files const& files) {
   tls.load_verify_file(files.client_roots, failure);
   expect(failure, files.client_roots, "certificates of authorities in PEM form");
   tls.set_verify_mode(asio::ssl::verify_peer | asio::ssl::verify_fail_if_no_peer_cert, failure);
+  // OpenSSL refuses to resume sessions of clients with certificates unless they have a context.
+  static constexpr unsigned char sessions[] = "rulerank";
+  ::SSL_CTX_set_session_id_context(tls.native_handle(), sessions, sizeof sessions - 1);
   return tls;
 }
 
@@ -436,6 +449,7 @@ struct http_server::state {
 
   void start(tcp::socket socket, std::shared_ptr<serving> const& shared) {
     error_code ignored;
+    keep_from_children(socket.native_handle());
     socket.set_option(tcp::no_delay(true), ignored);
     tcp::endpoint const from = socket.remote_endpoint(ignored);
     std::string remote = from.address().to_string(ignored);
@@ -515,6 +529,7 @@ http_server::http_server(listen_address const& address, http_options options)
   tcp::endpoint const at(asio::ip::make_address(address.host), address.port);
   error_code error;
   state_->acceptor.open(at.protocol(), error);
+  if (!error) keep_from_children(state_->acceptor.native_handle());
   if (!error) state_->acceptor.set_option(asio::socket_base::reuse_address(true), error);
   if (!error) state_->acceptor.bind(at, error);
   if (!error) state_->acceptor.listen(asio::socket_base::max_listen_connections, error);

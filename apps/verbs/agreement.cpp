@@ -52,12 +52,18 @@ std::vector<shown_value> values_of(eval::agreement_summary const& all) {
           {"alpha ordinal", all.alpha_ordinal}};
 }
 
-/// The ratings of one query, as a set of its own.
-eval::ratings of_query(eval::ratings const& given, std::size_t query) {
-  eval::ratings part{given.sources, given.query_of, given.qids, {}};
+/// The ratings of each query, as a set of its own.
+std::vector<eval::ratings> parts_of(eval::ratings const& given) {
+  std::vector<eval::ratings> parts(given.qids.size());
+  std::vector<std::size_t> number(given.query_of.size());  // of the unit in its query
+  for (std::size_t u = 0; u < number.size(); ++u) {
+    std::vector<std::size_t>& units = parts[given.query_of[u]].query_of;
+    number[u] = units.size();
+    units.push_back(0);
+  }
   for (eval::rating const& r : given.all)
-    if (given.query_of[r.unit] == query) part.all.push_back(r);
-  return part;
+    parts[given.query_of[r.unit]].all.push_back({number[r.unit], r.source, r.label});
+  return parts;
 }
 
 eval::table confusion_table(eval::ratings const& given, eval::pair_agreement const& pair) {
@@ -79,8 +85,9 @@ eval::table confusion_table(eval::ratings const& given, eval::pair_agreement con
 /// Agreement by query, ascending: the queries to look at first come first.
 std::vector<std::pair<std::string, eval::agreement_value>> by_query(eval::ratings const& given) {
   std::vector<std::pair<std::string, eval::agreement_value>> rows;
-  for (std::size_t q = 0; q < given.qids.size(); ++q)
-    if (auto const share = eval::equal_share(of_query(given, q)))
+  std::vector<eval::ratings> const parts = parts_of(given);
+  for (std::size_t q = 0; q < parts.size(); ++q)
+    if (auto const share = eval::equal_share(parts[q]))
       rows.push_back({given.qids[q], {share, {}, {}}});
   std::ranges::stable_sort(rows, {}, [](auto const& row) { return *row.second.value; });
   return rows;

@@ -199,7 +199,8 @@ void serve(session& owner, label_verb_arguments const& arguments, labelling::lab
   labelling::label_service::options how;
   how.token = labelling::new_token();
   how.hosts = server::hosts_of(http.address());
-  how.hosts.insert(how.hosts.end(), arguments.hosts.begin(), arguments.hosts.end());
+  for (std::string const& host : arguments.hosts)
+    how.hosts.push_back(server::host_in_small_letters(host));
   how.max_label = arguments.view.max_label;
   how.label_names = std::move(label_names);
   if (!arguments.page.guidelines.empty())

@@ -217,7 +217,8 @@ void run_server(session& owner, serve_arguments const& a, server::model_store& m
   // A token is a better guard, and a server behind a proxy has names of its own.
   if (how.token.empty() && server::is_loopback(http.address())) {
     how.hosts = std::move(hosts);
-    how.hosts.insert(how.hosts.end(), a.hosts.begin(), a.hosts.end());
+    for (std::string const& host : a.hosts)
+      how.hosts.push_back(server::host_in_small_letters(host));
   }
   service = std::make_unique<server::rank_service>(std::move(how), models);
   std::stop_callback const drain(owner.ctx().stop, [&] { service->begin_to_drain(); });

@@ -13,6 +13,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <limits>
 #include <numeric>
@@ -62,7 +63,8 @@ void fit_search_plugin(additive_form& form, notes_of_export& notes) {
 void fit_xlsx(additive_form& form, notes_of_export& notes) {
   for (additive_feature const& one : form.features)
     for (double const cut : one.cuts)
-      if (std::stod(fmt::format("{:.14e}", cut)) != cut)
+      // std::stod throws for numbers below the least normal one.
+      if (std::strtod(fmt::format("{:.14e}", cut).c_str(), nullptr) != cut)
         notes.push_back(
             fmt::format("xlsx: the cut {} of {} has more than the 15 digits that "
                         "spreadsheets compare",

@@ -168,8 +168,9 @@ dense_columns columns_of(element const& features, served_model const& model) {
 /// Adds the documents of a body to a data set.
 class document_reader {
  public:
-  document_reader(rank_request& to, dense_columns columns)
-      : to_(to), columns_(std::move(columns)), values_(columns_.numbers.size()) {
+  /// `columns`: of rows; nothing: all of the model.
+  document_reader(rank_request& to, std::optional<dense_columns> columns)
+      : to_(to), columns_(std::move(columns)) {
     to_.documents.name = "request";
     to_.documents.names = to_.model->names();
   }
@@ -295,13 +296,21 @@ class document_reader {
     fail(of, "a number, or null for a missing value", std::move(at));
   }
 
+  /// Set at the first dense document: a model of sparse documents may have very many columns.
+  dense_columns const& columns() {
+    if (!columns_) columns_ = columns_of(*to_.model);
+    values_.resize(columns_->numbers.size());
+    return *columns_;
+  }
+
   template <class Place>
   void read_values(array const& values, Place const& place) {
+    dense_columns const& by = columns();
     std::size_t c = 0;
     for (element const value : values) {
       if (c < values_.size()) {
         auto const feature = [&] {
-          return datasets::name_of(columns_.numbers[c], to_.model->names());
+          return datasets::name_of(by.numbers[c], to_.model->names());
         };
         values_[c] = value_of(value, place, feature);
       }
@@ -309,8 +318,8 @@ class document_reader {
     }
     if (c != values_.size())
       throw problem(400, fmt::format("found {} values, expected {}", c, values_.size()), place());
-    for (std::size_t const column : columns_.ascending)
-      to_.documents.entries.push_back({columns_.numbers[column], values_[column]});
+    for (std::size_t const column : by.ascending)
+      to_.documents.entries.push_back({by.numbers[column], values_[column]});
   }
 
   template <class Place>
@@ -341,7 +350,7 @@ class document_reader {
   }
 
   rank_request& to_;
-  dense_columns columns_;
+  std::optional<dense_columns> columns_;
   std::vector<double> values_;  // of a dense document
   std::string pointer_;         // of the query
   std::string member_;          // of its documents
@@ -403,9 +412,11 @@ rank_request parse_rank_request(std::string& body,
     return true;
   });
   request.model = find(model);
-  dense_columns columns =
-      features ? columns_of(*features, *request.model) : columns_of(*request.model);
-  if (features) add_lacking(request, columns);
+  std::optional<dense_columns> columns;
+  if (features) {
+    columns = columns_of(*features, *request.model);
+    add_lacking(request, *columns);
+  }
   document_reader reader(request, std::move(columns));
   request.is_single = !queries;
   if (request.is_single) {

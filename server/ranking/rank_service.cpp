@@ -386,7 +386,7 @@ http_response rank_service::infer(http_request& request, std::string_view name) 
   model_pointer const model = models_.find(name);
   infer_request const wanted = parse_infer_request(
       request.body, size_field(request, "inference-header-content-length"), *model);
-  std::vector<std::uint32_t> numbers(model->columns.count);
+  std::vector<std::uint32_t> numbers(wanted.rows > 0 ? model->columns.count : 0);
   std::iota(numbers.begin(), numbers.end(), model->columns.first_feature);
   datasets::document_arrays about;
   about.name = "features";
