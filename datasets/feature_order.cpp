@@ -114,11 +114,15 @@ class item_bits {
  public:
   /// A product of two rows costs about as much as 1/500 of a pass over the documents.
   static constexpr std::size_t most_bins = 32;
+  /// Bits take at most twice the memory of the bin numbers.
+  static constexpr std::size_t most_mean_bins = 16;
 
   item_bits(context const& ctx, binned_dataset const& data) : data_(data) {
     for (std::size_t f = 0; f < data.feature_count(); ++f) {
       row_begin_.push_back(rows_);
-      if (has(f)) rows_ += value_bins(data, f);
+      std::size_t const bins = value_bins(data, f);
+      has_.push_back(bins <= most_bins && rows_ + bins <= most_mean_bins * data.feature_count());
+      if (has(f)) rows_ += bins;
     }
     row_begin_.push_back(rows_);
     stride_ = round_up(rows_, bitmaps::row_words_multiple * 2);
@@ -132,7 +136,7 @@ class item_bits {
     });
   }
 
-  bool has(std::size_t f) const { return value_bins(data_, f) <= most_bins; }
+  bool has(std::size_t f) const { return has_[f]; }
   known_columns columns(std::size_t f) const {
     return {sums_.data() + row_begin_[f], parts_.data() + row_begin_[f]};
   }
@@ -201,6 +205,7 @@ class item_bits {
   }
 
   binned_dataset const& data_;
+  std::vector<bool> has_;
   std::vector<std::size_t> row_begin_;  // [F + 1]
   std::size_t rows_ = 0, stride_ = 0, words_ = 0;
   aligned_vector<bitmaps::word> bits_;  // [words][stride]
