@@ -229,13 +229,18 @@ class stream_connection final : public connection,
         error = http::error::bad_transfer_encoding;
     }
     if (error || parser_->is_done()) return answer(error);
+    if (auto const& refuse_head = shared_->options.refuse_head)
+      if (auto refusal = refuse_head(request_of(
+              http::request<http::string_body>(http::request_header<>(parser_->get().base())),
+              remote_)))
+        return refuse_body(std::move(*refusal));
     std::size_t const most = shared_->options.most_body;
     std::size_t const length = parser_->content_length().value_or(most);
     if (shared_->load.body_bytes + length > shared_->options.most_body_bytes)
-      return refuse_body("found too many requests in progress");
+      return refuse_body(shared_->refused(503, "found too many requests in progress"));
     // A short body, which came with the head, is read, so that its connection can stay open.
     if (shared_->load.queued >= shared_->options.most_queued && length > buffer_.size())
-      return refuse_body("found a full queue of requests");
+      return refuse_body(shared_->refused(503, "found a full queue of requests"));
     reserve(length);
     auto const then = [self = this->shared_from_this()](error_code failure, std::size_t) {
       if (self->is_open()) self->answer(failure);
@@ -251,11 +256,11 @@ class stream_connection final : public connection,
   }
 
   /// Refuses a request without reading its body, and closes the connection.
-  void refuse_body(std::string_view why) {
+  void refuse_body(http_response reply) {
     is_reading_ = false;
     end_to_wait();
     ++shared_->responses;
-    write(shared_->refused(503, why), false);
+    write(std::move(reply), false);
   }
 
   void answer(error_code error) {

@@ -10,6 +10,7 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -66,6 +67,9 @@ struct http_options {
   std::chrono::milliseconds most_wait = std::chrono::hours{1};
   header_fields fields{};  ///< of every response
   tls_files tls{};
+  /// Called with the head of a request that has a body before memory is reserved for the body, on
+  /// the server's thread: must not block. A response refuses the request. May be empty.
+  std::function<std::optional<http_response>(http_request const& head)> refuse_head{};
   /// Makes the response to a request that does not reach `handle`; empty: the reason as text.
   std::function<http_response(int status, std::string_view why)> refuse{};
   /// Called after each response, on the server's thread: must not block. May be empty.

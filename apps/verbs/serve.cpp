@@ -206,6 +206,7 @@ void run_server(session& owner, serve_arguments const& a, server::model_store& m
   if (!a.access_log.empty()) log.emplace(a.access_log);
   std::unique_ptr<server::rank_service> service;
   server::http_options options = http_options_of(owner, a);
+  options.refuse_head = [&](server::http_request const& head) { return service->refusal_of(head); };
   options.log = [&](server::http_exchange const& exchange) {
     service->count(exchange);
     if (log) log->add(exchange);

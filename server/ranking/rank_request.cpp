@@ -309,9 +309,7 @@ class document_reader {
     std::size_t c = 0;
     for (element const value : values) {
       if (c < values_.size()) {
-        auto const feature = [&] {
-          return datasets::name_of(by.numbers[c], to_.model->names());
-        };
+        auto const feature = [&] { return datasets::name_of(by.numbers[c], to_.model->names()); };
         values_[c] = value_of(value, place, feature);
       }
       ++c;

@@ -259,6 +259,19 @@ void rank_service::expect_allowed(http_request const& request, bool is_open) con
     throw problem(401, "found no valid token, expected the field Authorization: Bearer TOKEN");
 }
 
+std::optional<http_response> rank_service::refusal_of(http_request const& head) {
+  if (head.path().starts_with('/'))
+    for (route const& one : routes())
+      if (one.method == head.method && one.match(head.path())) try {
+          expect_allowed(head, one.is_open);
+          return std::nullopt;
+        } catch (problem const& e) {
+          return problem_response(e);
+        }
+  http_request request = head;
+  return handle(request, {});
+}
+
 http_response rank_service::respond(http_request& request, http_load const& load) {
   std::string_view const path = request.path();
   if (!path.starts_with('/')) throw problem(400, "expected a path");

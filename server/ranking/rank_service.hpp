@@ -42,6 +42,8 @@ class rank_service {
 
   /// `load`: of the server, for /metrics. Throws only `std::bad_alloc`.
   http_response handle(http_request& request, http_load const& load);
+  /// The response to a request that must not send its body: 401, 403, 404, 405 or 421.
+  std::optional<http_response> refusal_of(http_request const& head);
   /// Counts an exchange; called after each response.
   void count(http_exchange const& exchange);
   /// After this call /v2/health/ready responds with 503.

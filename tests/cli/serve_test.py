@@ -525,6 +525,8 @@ class Secure(ServeCommand):
         for path in ("/rank", "/explain", "/search", "/v2/models/m/infer", "/v2/repository/models/m/unload", "/v2/repository/index"):
             self.assertIn("token", self.post(path, {"rows": []}, 401)["detail"])
         self.get("/v2/models/m", 401)
+        # Before its body is read, for which memory would be reserved.
+        self.assertIn(b" 401 ", self.raw(b"POST /rank HTTP/1.1\r\nHost: a\r\nContent-Length: 60000000\r\n\r\n"))
         self.request("GET", "/metrics")
         self.token = ""
         self.post("/rank", {"rows": []}, 401)
