@@ -3,7 +3,9 @@
 #include "core/error.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 #include <fmt/format.h>
@@ -115,8 +117,27 @@ double roundest_between(double low, double high) {
   return high;
 }
 
+namespace {
+
+/// Sorts by whole numbers with the order of the doubles: Highway 1.0.3 loses values among doubles
+/// that are neighbours.
+void sort(std::vector<double>& values) {
+  constexpr std::uint64_t sign = std::uint64_t{1} << 63;
+  std::vector<std::uint64_t> keys(values.size());
+  std::ranges::transform(values, keys.begin(), [](double value) {
+    auto const bits = std::bit_cast<std::uint64_t>(value);
+    return (bits & sign) != 0 ? ~bits : bits | sign;
+  });
+  hwy::Sorter()(keys.data(), keys.size(), hwy::SortAscending());
+  std::ranges::transform(keys, values.begin(), [](std::uint64_t key) {
+    return std::bit_cast<double>((key & sign) != 0 ? key & ~sign : ~key);
+  });
+}
+
+}  // namespace
+
 value_counts count_values(std::vector<double> values, std::uint64_t zeros) {
-  hwy::Sorter()(values.data(), values.size(), hwy::SortAscending());
+  sort(values);
   value_counts counts;
   auto const add = [&counts](double value, std::uint64_t times) {
     if (times == 0) return;
