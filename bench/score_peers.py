@@ -253,7 +253,7 @@ def lightgbm_sides(sides, booster, path):
 
 
 def documents(rulerank, count, features):
-    """Values of float32, which all sides read as they are; each query has 20 documents."""
+    """Random values that float32 holds exactly, so that all sides read the same ones; each query has 20 documents."""
     drawn = rulerank.load_letor("drawn/Fold1/train.txt")
     keep = slice(0, count)
     return drawn.X[keep].astype(numpy.float32).astype(numpy.float64)[:, :features], drawn.y[keep], drawn.qid[keep]

@@ -104,7 +104,7 @@ class basket_watch {
   bool is_numbered_ = true, is_counted_ = true, is_prefixed_ = true;
   bool have_quantities_ = true;             // whether all items have quantities
   std::unordered_set<std::string> header_;  // the first line, while it may be a header
-  // Of all lines; 0: the numbers differ, or the lines are neither of the following.
+  // Fields of every line; 0: the lines differ, or neither of the following holds.
   std::size_t columns_ = 0;
   bool has_header_ = true;   // no item of the first line occurs again
   bool has_columns_ = true;  // each item occurs in one column only

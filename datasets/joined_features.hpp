@@ -25,7 +25,7 @@ dataset parse_columns(context const& ctx, std::string text, std::string name,
                       std::span<std::string const> chosen = {},
                       std::function<void(std::string const&)> const& warn = {});
 
-/// What identifies a row of columns to join: a query, a document, or a pair of both.
+/// The key of a row of columns to join: a query, a document, or a pair of both.
 struct join_key {
   bool query = true, document = true;
 };

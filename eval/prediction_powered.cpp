@@ -13,7 +13,7 @@ namespace rulerank::inline v0::eval {
 namespace {
 
 constexpr std::size_t fewest_sampled = 3;
-/// Of the interval, against that from human judgments alone.
+/// The interval may be wider than the one from human judgments alone by this factor at most.
 constexpr double most_widening = 1.03;
 /// Weighted mean squares of values that are equal up to rounding.
 constexpr double no_variance = 1e-20;

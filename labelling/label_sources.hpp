@@ -22,8 +22,8 @@ class label_sources {
   /// Reads a file: judgments; a table with the columns qid, docid, label and labeller; a journal of
   /// `label` or `reduce`; or the record of a program. `name` names a source without a name in its
   /// file, and replaces the names of a record if `replace`. Skipped documents and labels below 0
-  /// are left out. Of several labels of a source about a document, the last of a journal, record or
-  /// table counts. Throws `error` with line and column.
+  /// are left out. If a journal, record or table has several labels of a source for a document, the
+  /// last one counts. Throws `error` with line and column.
   void read(context const& ctx, std::string const& path, std::string const& name, bool replace);
 
   eval::ratings ratings() const;

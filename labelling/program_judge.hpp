@@ -26,7 +26,7 @@ namespace rulerank::inline v0::labelling {
 inline constexpr std::string_view judge_record_mark =
     R"({"rulerank":"judgments of a program","version":1})";
 
-/// What the program is asked about a document. `id` is set by `program_judge`.
+/// A question about a document, as the program reads it. `id` is set by `program_judge`.
 nlohmann::ordered_json judge_request(question_views const& views, std::size_t document,
                                      std::int32_t max_label);
 

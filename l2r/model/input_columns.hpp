@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-// What the documents that a model scores must look like.
+// The features and columns that a model reads.
 namespace rulerank::inline v0::l2r {
 
 /// The names of a model's features; empty if they have numbers. All members were fitted to the same

@@ -32,7 +32,7 @@ class histogram {
 /// The stages of a request, in seconds.
 enum class stage : std::uint8_t { queue, parse, score, write, total };
 
-/// What the server has done since its start. Several threads may call all functions at once.
+/// Counts and times of the server since its start. Several threads may call all functions at once.
 class metrics {
  public:
   metrics();

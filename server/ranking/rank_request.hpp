@@ -27,8 +27,8 @@ struct rank_request {
   model_pointer model;
   bool is_single = false;  ///< one query without the list `queries`
   std::vector<requested_list> lists;
-  /// Of the lists that have documents. Ids are views of the parser's memory, which the next request
-  /// of the thread replaces.
+  /// The documents of all lists that are not empty. Ids are views of the parser's memory, which the
+  /// next request of the thread replaces.
   datasets::dataset documents;
   std::optional<std::size_t> top;
   bool explain = false;
