@@ -33,7 +33,7 @@ struct search_text_arguments : search_arguments {
   text_arguments text;
 };
 
-/// Bytes of memory to make an index, per byte of text (bench/results/mpi/memory.md).
+/// Bytes of memory to make an index, per byte of text (bench/results/mpi/tables.md).
 constexpr double index_bytes_a_byte = 12;
 
 /// The format of the queries: the requested one, if the index has such terms.

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t checked_triples = 100000;
 /// Bytes of memory for objects and their index, per byte of the objects' file
-/// (bench/results/mpi/memory.md).
+/// (bench/results/mpi/tables.md).
 constexpr double objects_bytes_a_byte = 20;
 
 struct search_metric_arguments : search_arguments {
