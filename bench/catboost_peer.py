@@ -12,6 +12,7 @@ interval, and the chosen settings of each fold), table.md and manifest.json. Nee
 import itertools
 import json
 import multiprocessing
+import pathlib
 import random
 
 import common
@@ -81,42 +82,49 @@ def called(task):
     return work(arguments)
 
 
+def row_of(name, qids, card, trials):
+    """A row of rows.jsonl. `trials`: what trial_of() returned for the set, in the order of the trials."""
+    best = {}  # of each fold; of equal trials the first
+    for _, fold, quality, settings, of_query in trials:
+        if fold not in best or quality > best[fold][0]:
+            best[fold] = quality, settings, of_query
+    of_query = {qid: values for *_, of_fold in best.values() for qid, values in of_fold.items()}
+    peer = numpy.array([of_query[qid] for qid in qids])
+    row = {"set": name, "queries": len(qids)}
+    for column, measure in enumerate(MEASURES):
+        mean, half = mean_with_interval(card[:, column] - peer[:, column])
+        row |= {f"card {measure}": card[:, column].mean(), f"catboost {measure}": peer[:, column].mean(),
+                f"difference {measure}": mean, f"interval {measure}": half}
+    return row | {"settings": [settings for _, settings, _ in best.values()]}
+
+
+def table(rows):
+    pair = lambda row, of: " / ".join(f"{row[f'{of} {measure}']:.4f}" for measure in MEASURES)
+    head = ["set", "queries", "card", "CatBoost", *(f"card − CatBoost, {measure}" for measure in MEASURES)]
+    return "MAP / NDCG@10 of the test sets, all labels\n\n" + common.table(head, [
+        [row["set"], row["queries"], pair(row, CARD), pair(row, "catboost"),
+         *(signed((row[f"difference {measure}"], row[f"interval {measure}"])) for measure in MEASURES)]
+        for row in sorted(rows, key=lambda row: row["difference MAP"])])
+
+
 def main():
     a = common.arguments(__doc__, "program", "letor", "out", sets=SETS, trials=20, seed=1, jobs=1)
     a.out.mkdir(parents=True, exist_ok=True)
     a.features = {}
+    cards, fits = [], []
     with common.scratch() as scratch:
-        cards, fits = [], []
         for name in a.sets:
-            for n, part in itertools.product(FOLDS, PARTS):
-                common.shuffled(a.letor / name / f"Fold{n}" / f"{part}.txt", scratch / name / f"Fold{n}" / f"{part}.txt", a.seed)
-            a.features[name] = max(max(values) for n in FOLDS for part in PARTS for _, _, values in common.letor(scratch / name / f"Fold{n}" / f"{part}.txt"))
+            files = [pathlib.PurePath(name, f"Fold{n}", f"{part}.txt") for n, part in itertools.product(FOLDS, PARTS)]
+            for file in files:
+                common.shuffled(a.letor / file, scratch / file, a.seed)
+            a.features[name] = max(max(values) for file in files for _, _, values in common.letor(scratch / file))
             cards.append((card_of, (a, name, scratch / name)))
             fits += [(trial_of, (a, name, scratch / name / f"Fold{n}", trial)) for n in FOLDS for trial in range(a.trials)]
         with multiprocessing.Pool(a.jobs) as pool:
-            # The last of SETS is the largest, and the longest work begins first.
-            done = pool.map(called, [*cards[::-1], *fits[::-1]], chunksize=1)
-    rows = []
-    for name, qids, card in sorted(done[:len(cards)], key=lambda of: a.sets.index(of[0])):
-        best = {}  # of each fold; of equal trials the first
-        for _, fold, *trial in reversed([trial for trial in done[len(cards):] if trial[0] == name]):
-            if fold not in best or trial[0] > best[fold][0]:
-                best[fold] = trial
-        of_query = {qid: values for _, _, of_fold in best.values() for qid, values in of_fold.items()}
-        peer = numpy.array([of_query[qid] for qid in qids])
-        row = {"set": name, "queries": len(qids)}
-        for column, measure in enumerate(MEASURES):
-            mean, half = mean_with_interval(card[:, column] - peer[:, column])
-            row |= {f"card {measure}": card[:, column].mean(), f"catboost {measure}": peer[:, column].mean(),
-                    f"difference {measure}": mean, f"interval {measure}": half}
-        rows.append(row | {"settings": [settings for _, settings, _ in best.values()]})
+            done = pool.map(called, cards + fits, chunksize=1)
+    rows = [row_of(*card, [trial for trial in done[len(cards):] if trial[0] == card[0]]) for card in done[:len(cards)]]
     common.write_rows(a.out / "rows.jsonl", rows)
-    head = ["set", "queries", "card", "CatBoost", "card − CatBoost, MAP", "card − CatBoost, NDCG@10"]
-    pair = lambda row, of: " / ".join(f"{row[f'{of} {measure}']:.4f}" for measure in MEASURES)
-    difference = lambda row, measure: signed((row[f"difference {measure}"], row[f"interval {measure}"]))
-    common.write(a.out / "table.md", "MAP / NDCG@10 of the test sets, all labels\n\n" + common.table(head, [
-        [row["set"], row["queries"], pair(row, CARD), pair(row, "catboost"), *(difference(row, measure) for measure in MEASURES)]
-        for row in sorted(rows, key=lambda row: row["difference MAP"])]))
+    common.write(a.out / "table.md", table(rows))
     common.manifest(a.out / "manifest.json", build=common.build(a.program), catboost=catboost.__version__,
                     settings={"trials": a.trials, "seed": a.seed, "jobs": a.jobs}, inputs=common.sums_of(a.letor, a.sets, FOLDS, PARTS))
 

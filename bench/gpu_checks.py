@@ -29,7 +29,8 @@ DISTINCT_DEVICES = ("al",)
 # take minutes.
 ONE_DEVICE = re.compile(r"/[24]$|_on_[24]$|stops|mnist|several_threads|number_of_threads|without_space_are_streamed|slow_|real_folds|golden")
 RACES = {"knn_dense": ("few_rows/1", "far_rows/1", "long_rows/1"), "knn_metric": ("few_objects/1", "matrix_of_words/1", "large_alphabets/1"),
-         "al": ("selects_as_on_the_cpu/1",), "knn_sparse": ("weights_that_floats_round/1",), "l2r": ("plain_profl", "plain_tensor", "plain_plrar")}
+         "al": ("labels_that_an_oracle_brings_in_late/1", "budgets_fixed_iterations_and_oracles/1", "a_large_support_stops_after_two_documents/prss", "itemsets_of_many_items/prss"),
+         "knn_sparse": ("cosine_and_ties_by_hand/on_gpus_1", "few_weights_on_gpus_1", "few_weights_on_1", "unknown_terms_on_1", "ltc_fish"), "l2r": ("plain_profl", "plain_tensor", "plain_plrar")}
 NO_GPU = re.compile(r"Skipped\n.*(driver|GPU|device).*\n+\[  SKIPPED \] (\S+)")
 
 
