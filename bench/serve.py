@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""serve.py PROGRAM [--seconds S] [--rates R,...] [--threads N] [--connections N] [--workload NAME,...] [--system NAME,...]
+"""serve.py PROGRAM [--seconds S] [--rates R,...] [--threads N] [--connections N] [--processes N] [--cores N] [--workload NAME,...] [--system NAME,...]
 
 Measures `rulerank serve` on loopback, beside LightGBM in Python's http.server. Prints a JSON line for each system, workload and
 rate. The generator sends requests at a fixed rate, whether or not earlier ones have been answered (an open loop), on connections
-that stay open. A latency counts from the time at which a request was due, so waiting in the generator counts, too. Each response
-is compared with the first one, which must have the scores of `rulerank rank`.
+that stay open, from --processes processes. With --cores N the server has N cores and the generator the others. A latency counts from the
+time at which a request was due, so waiting in the generator counts, too. Each response is compared with the first one, which must have
+the scores of `rulerank rank`.
 
 Workloads:
   json      100 documents of 10 features as JSON; a card and a scorecard, LightGBM with 100 trees
@@ -23,11 +24,14 @@ import argparse
 import concurrent.futures
 import http.client
 import json
+import multiprocessing
 import os
 import pathlib
 import re
+import selectors
 import shutil
 import signal
+import socket
 import statistics
 import struct
 import subprocess
@@ -104,35 +108,78 @@ def send(link, path, body, fields):
     return reply.status, reply.read()
 
 
-def open_loop(port, path, body, fields, rate, seconds, connections):
-    """Sends at a fixed rate; (latencies of responses 200, number of others, seconds that it took)."""
-    total = max(1, int(rate * seconds))
-    first = send(http.client.HTTPConnection("127.0.0.1", port), path, body, fields)[1]
-    latencies, others, lock, taken = [], [0], threading.Lock(), [0]
-    begin = time.monotonic() + .1
+class Connection:
+    """A connection of the generator. `due`: when the request that it waits for was due; None: it is free."""
 
-    def work():
-        link = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
-        while True:
-            with lock:
-                i, taken[0] = taken[0], taken[0] + 1
-            if i >= total:
-                return
-            due = begin + i / rate
-            if (wait := due - time.monotonic()) > 0:
-                time.sleep(wait)
-            status, text = send(link, path, body, fields)
-            took = time.monotonic() - due
-            if status == 200 and text != first:
+    def __init__(self, port):
+        self.socket = socket.create_connection(("127.0.0.1", port))
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.due, self.parts, self.left = None, b"", None
+
+    def send(self, request, due):
+        self.due, self.parts, self.left = due, b"", None
+        self.socket.sendall(request)
+
+    def read(self):
+        """(status, body) once the response is whole."""
+        data = self.socket.recv(1 << 20)
+        if not data:
+            sys.exit("serve.py: the server closed a connection")
+        self.parts += data
+        if self.left is None and (end := self.parts.find(b"\r\n\r\n")) >= 0:
+            self.left = end + 4 + int(re.search(rb"[Cc]ontent-[Ll]ength: *(\d+)", self.parts)[1])
+            self.body_at = end + 4
+        if self.left is None or len(self.parts) < self.left:
+            return None
+        return int(self.parts[9:12]), self.parts[self.body_at:]
+
+
+def generator(task):
+    """Sends requests first, first + step, ... of an open loop; (latencies of responses 200, number of others)."""
+    port, request, expected, rate, total, begin, first, step, connections, cores = task
+    if cores:
+        os.sched_setaffinity(0, cores)
+    free, latencies, others, i = [Connection(port) for _ in range(connections)], [], 0, first
+    waiting = selectors.DefaultSelector()
+    busy = 0
+    while i < total or busy:
+        while free and i < total and begin + i / rate <= time.monotonic():
+            link = free.pop()
+            link.send(request, begin + i / rate)
+            waiting.register(link.socket, selectors.EVENT_READ, link)
+            busy, i = busy + 1, i + step
+        pause = None if i >= total or not free else max(0.0, begin + i / rate - time.monotonic())
+        if not busy:
+            time.sleep(pause)
+            continue
+        for key, _ in waiting.select(pause):
+            link = key.data
+            if (response := link.read()) is None:
+                continue
+            took = time.monotonic() - link.due
+            waiting.unregister(link.socket)
+            free.append(link)
+            busy -= 1
+            if response[0] != 200:
+                others += 1
+                continue
+            if response[1] != expected:
                 sys.exit("serve.py: found another response to the same request")
-            if status == 200:
-                latencies.append(took)
-            else:
-                others[0] += 1
-    with concurrent.futures.ThreadPoolExecutor(connections) as pool:
-        for one in [pool.submit(work) for _ in range(connections)]:
-            one.result()
-    return latencies, others[0], time.monotonic() - begin
+            latencies.append(took)
+    return latencies, others
+
+
+def open_loop(port, path, body, fields, rate, seconds, given):
+    """Sends at a fixed rate; (latencies of responses 200, number of others, seconds that it took)."""
+    expected = send(http.client.HTTPConnection("127.0.0.1", port), path, body, fields)[1]
+    lines = [f"POST {path} HTTP/1.1", f"Host: 127.0.0.1:{port}", f"Content-Length: {len(body)}", *(f"{name}: {value}" for name, value in fields.items())]
+    request = "\r\n".join(lines).encode() + b"\r\n\r\n" + body
+    begin = time.monotonic() + .3
+    tasks = [(port, request, expected, rate, max(1, int(rate * seconds)), begin, n, given.processes, max(1, given.connections // given.processes),
+              given.rest) for n in range(given.processes)]
+    with multiprocessing.Pool(given.processes) as pool:
+        parts = pool.map(generator, tasks, chunksize=1)
+    return [took for latencies, _ in parts for took in latencies], sum(others for _, others in parts), time.monotonic() - begin
 
 
 def overload(port, path, body, fields, seconds, connections=64):
@@ -178,19 +225,24 @@ def main():
     words.add_argument("--rates", default="50,100,200,400,800,1600", help="requests per second")
     words.add_argument("--threads", type=int, default=0, help="of the server; 0: all")
     words.add_argument("--connections", type=int, default=32, help="of the generator")
+    words.add_argument("--processes", type=int, default=1, help="of the generator")
+    words.add_argument("--cores", type=int, default=0, help="of the server, the generator has the others; 0: both share all")
     words.add_argument("--device", default="cpu")
     words.add_argument("--workload", default="json,tensors")
     words.add_argument("--system", default="card,scorecard,rules,lightgbm")
     given = words.parse_args()
     program = given.program.resolve()
     rates = [float(rate) for rate in given.rates.split(",")]
+    all_cores = sorted(os.sched_getaffinity(0))
+    given.rest = all_cores[given.cores:] if given.cores else []
+    given.prefix = ["taskset", "-c", ",".join(map(str, all_cores[:given.cores]))] if given.cores else []
     with tempfile.TemporaryDirectory(prefix="rulerank-serve-") as name:
         folder = pathlib.Path(name)
         measure(program, folder, given, rates)
     commit = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout.splitlines()[1].split()[1]
     model = re.search(r"model name\s*: (.*)", pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8"))
     print(json.dumps({"commit": commit, "cpu": model[1] if model else "", "cores": len(os.sched_getaffinity(0)),
-                      "device": given.device, "threads": given.threads, "load": os.getloadavg()[0]}))
+                      "device": given.device, "threads": given.threads, "server_cores": given.cores, "processes": given.processes, "load": os.getloadavg()[0]}))
 
 
 def measure(program, folder, given, rates):
@@ -198,7 +250,7 @@ def measure(program, folder, given, rates):
         return subprocess.run([program, *map(str, arguments), "--quiet"], cwd=folder, check=True, capture_output=True, text=True).stdout
 
     systems = set(given.system.split(","))
-    serve = [str(program), "serve", "--quiet", "--listen", "127.0.0.1:0", "--threads", str(given.threads), "--device", given.device]
+    serve = [*given.prefix, str(program), "serve", "--quiet", "--listen", "127.0.0.1:0", "--threads", str(given.threads), "--device", given.device]
     cases = []
     if "json" in given.workload:
         train, labels = write_set(folder / "train-json.txt", 4000, 10, 1)
@@ -214,7 +266,7 @@ def measure(program, folder, given, rates):
                                      lightgbm.Dataset(train, labels, group=[100] * 40), 100)
             booster.save_model(folder / "lightgbm.txt")
             (folder / "peer.py").write_text(PEER, encoding="ascii")
-            cases.append(("lightgbm", "json", [sys.executable, "peer.py", "lightgbm.txt"], "/rank", body, {}, None))
+            cases.append(("lightgbm", "json", [*given.prefix, sys.executable, "peer.py", "lightgbm.txt"], "/rank", body, {}, None))
     if "tensors" in given.workload and "rules" in systems:
         write_set(folder / "train-tensors.txt", 1091, 59, 3)
         test, _ = write_set(folder / "tensors.txt", 1000, 59, 4)
@@ -234,17 +286,17 @@ def measure(program, folder, given, rates):
                               "p50_ms": 1000 * statistics.median(alone)}), flush=True)
             begin = server.resident()
             for rate in rates:
-                latencies, others, took = open_loop(server.port, path, body, fields, rate, given.seconds, given.connections)
+                latencies, others, took = open_loop(server.port, path, body, fields, rate, given.seconds, given)
                 latencies.sort()
                 line = {"system": system, "workload": workload, "rate": rate, "responses_per_second": round(len(latencies) / took, 1),
                         "not_200": others, "resident_begin_bytes": begin, "resident_bytes": server.resident()}
                 for share, key in ((.5, "p50_ms"), (.99, "p99_ms"), (.999, "p999_ms")):
                     line[key] = round(1000 * quantile(latencies, share), 3) if latencies else None
                 print(json.dumps(line), flush=True)
-                if latencies and quantile(latencies, .5) > 1:
+                if latencies and quantile(latencies, .5) > .2:
                     break  # overloaded: the next rates tell no more
             if shutil.which("wrk"):
-                per_second, failed = closed_loop(folder, server.port, path, body, fields, given.seconds, 1)
+                per_second, failed = closed_loop(folder, server.port, path, body, fields, given.seconds, given.processes)
                 print(json.dumps({"system": system, "workload": workload, "wrk": True, "responses_per_second": per_second,
                                   "not_200": failed}), flush=True)
         finally:
