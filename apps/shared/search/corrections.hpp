@@ -15,9 +15,8 @@ namespace rulerank::inline v0::apps {
 
 /// Help of --correct.
 inline constexpr char const* correct_help =
-    "Correct misspelt words of the queries: replace a word that fewer than two documents have by "
-    "the "
-    "nearest word that two have";
+    "Correct misspelt words of the queries: replace a word that occurs in fewer than two documents "
+    "by the nearest word that occurs in two or more";
 
 /// Applies --correct and reports the replacements.
 class correction_report {
