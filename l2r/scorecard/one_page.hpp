@@ -57,8 +57,9 @@ struct page_choice {
 /// cross-fitting over seeded folds of queries. Each size uses smoothness 0.1, unless another
 /// smoothness is better by more than two standard errors of the paired difference. The chosen size
 /// is the smallest whose quality, minus two standard errors of the difference, is at most 0.5 %
-/// below the largest card's. Without `asked.cross_fit`, with fewer than two queries, and if no
-/// query distinguishes the cards, returns the options as they are and no frontier.
+/// below the largest card's. With fewer than two queries, and if no query distinguishes the cards,
+/// chooses the loss alone and returns no frontier. Without `asked.cross_fit`, returns the options
+/// unchanged.
 page_choice choose_page(context const& ctx, std::span<datasets::query_group const> queries,
                         datasets::binned_dataset const& training, datasets::discretizer const& cuts,
                         scorecard_options const& asked);
