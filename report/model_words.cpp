@@ -14,11 +14,8 @@ using nlohmann::ordered_json;
 
 member_words words_of(l2r::model_member const& member, std::vector<datasets::item_range> ranges,
                       datasets::feature_names const& names) {
-  datasets::discretizer const* cuts = nullptr;
-  if (auto const* const rules = std::get_if<l2r::rules_member>(&member)) cuts = rules->cuts.get();
+  auto const& cuts = l2r::cuts_of(member);
   auto const* const card = std::get_if<l2r::scorecard_member>(&member);
-  if (card != nullptr) cuts = card->cuts.get();
-  if (auto const* const joint = std::get_if<l2r::joint_member>(&member)) cuts = joint->cuts.get();
   datasets::feature_names const& own =
       cuts != nullptr ? cuts->names : std::get<l2r::linear_member>(member).weights.names;
   return {l2r::kind_of(member),

@@ -207,8 +207,7 @@ void explain(session& owner, explain_arguments const& arguments) {
     if (!arguments.qid.empty()) test = query_of(test, arguments.qid);
   }
   warn_of_lacking_features(owner, test, scorer.fitted());
-  // The members learned from the same documents, so their features have the same numbers.
-  test = datasets::renumbered(std::move(test), names_of(scorer.fitted().members.front()));
+  test = datasets::renumbered(std::move(test), l2r::names_of(scorer.fitted()));
   auto const timer = owner.stage("explain");
   if (arguments.qid.empty()) {
     write_queries(owner, test, scorer, names, out);

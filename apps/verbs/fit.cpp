@@ -207,13 +207,6 @@ nlohmann::ordered_json comparison_json(l2r::fit_result const& result) {
   return json;
 }
 
-/// Whether scores depend on the other documents of a list, as z-scores and combinations of members
-/// do.
-bool depends_on_list(std::span<l2r::recipe const> recipes) {
-  return recipes.size() > 1 || std::holds_alternative<l2r::linear_recipe>(recipes.front()) ||
-         std::holds_alternative<l2r::joint_recipe>(recipes.front());
-}
-
 /// Adds the sizes tried, the comparison, and the choice with its reason.
 void add_result(nlohmann::ordered_json& json, l2r::fit_result const& result) {
   for (l2r::card_sizes const& sizes : result.sizes) {
@@ -233,7 +226,7 @@ void say_comparison(session& owner, l2r::fit_result const& result, bool fits_bes
   for (l2r::compared_model const& one : result.compared)
     owner.say(fmt::format(
         "{}{}: NDCG {:.4f}{}", one.name,
-        !one.recipes.empty() && depends_on_list(one.recipes)
+        !one.recipes.empty() && !l2r::is_portable(one.recipes)
             ? " (scores depend on the other documents of a list)"
             : "",
         one.quality,

@@ -86,7 +86,7 @@ void expect_rules(inspect_arguments const& arguments, l2r::model const& model) {
 
 report::inspected_file inspect_file(session& owner, inspect_arguments const& arguments,
                                     l2r::model const& model, datasets::feature_names const& names) {
-  datasets::feature_names const& own = names_of(model.members.front());
+  datasets::feature_names const& own = l2r::names_of(model);
   std::vector<eval::measure> const measures = eval::parse_measures(arguments.metrics);
   eval::profile const profile = arguments.profile.make("letor");
   l2r::scorer const scorer(owner.ctx(), model);
@@ -137,7 +137,7 @@ void add_intervals(session& owner, inspect_arguments const& arguments, l2r::mode
     auto const timer = owner.stage("read");
     std::size_t const input = arguments.test.empty() ? 0 : 1;
     train = datasets::renumbered(arguments.reading.read(owner, arguments.train, input),
-                                 names_of(model.members.front()));
+                                 l2r::names_of(model));
   }
   auto const timer = owner.stage("bootstrap");
   found.members.front().intervals = l2r::bootstrap(owner.ctx(), card, train, arguments.bootstrap);

@@ -83,9 +83,6 @@ explainer::explainer(context const& ctx, scorer const& by, datasets::dataset con
     throw usage_error(fmt::format("found documents of {} queries to explain, expected one query",
                                   list.queries.size()));
   std::vector<model_member> const& members = by.fitted().members;
-  auto const cuts_of = [&](std::size_t k) -> cuts_pointer const& {
-    return member_kinds()[members[k].index()].cuts(members[k]);
-  };
   std::vector<std::vector<double>> all;
   for (std::size_t k = 0; k < members.size(); ++k) {
     member_list mine;
@@ -98,13 +95,15 @@ explainer::explainer(context const& ctx, scorer const& by, datasets::dataset con
       mine.scores = scorer_access::prepared(by, k).score(ctx, list).scores;
     } else {
       for (std::size_t j = 0; j < k && !mine.items; ++j)
-        if (members_[j].items && same_cuts(cuts_of(k), cuts_of(j))) mine.items = members_[j].items;
+        if (members_[j].items && same_cuts(cuts_of(members[k]), cuts_of(members[j])))
+          mine.items = members_[j].items;
       if (!mine.items) {
-        if (!cuts_of(k))
+        cuts_pointer const& cuts = cuts_of(members[k]);
+        if (!cuts)
           throw usage_error(
               "found a member without cuts, expected the cuts that make items of documents");
         mine.items = std::make_shared<datasets::binned_dataset const>(
-            datasets::apply_discretizer(ctx, list, *cuts_of(k)));
+            datasets::apply_discretizer(ctx, list, *cuts));
       }
       mine.scores = scorer_access::prepared(by, k).score(ctx, *mine.items).scores;
       if (auto const* const rules = scorer_access::prepared(by, k).rules())

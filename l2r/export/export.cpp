@@ -7,6 +7,7 @@
 #include "l2r/export/additive.hpp"
 #include "l2r/export/list_form.hpp"
 #include "l2r/export/point_tree.hpp"
+#include "l2r/model/member_kind.hpp"
 #include "l2r/model/scorer.hpp"
 
 #include <algorithm>
@@ -116,12 +117,6 @@ export_target const& target_of(export_options const& options) {
   return export_targets[static_cast<std::size_t>(options.format)];
 }
 
-datasets::feature_names const& names_in(model_member const& of) {
-  if (auto const* const linear = std::get_if<linear_member>(&of)) return linear->weights.names;
-  if (auto const* const joint = std::get_if<joint_member>(&of)) return joint->cuts->names;
-  return std::get<scorecard_member>(of).cuts->names;
-}
-
 /// Refuses what no list form holds.
 list_form checked_list_form(model const& of, export_options const& options) {
   for (model_member const& member : of.members)
@@ -211,17 +206,29 @@ double changed_in_halves(context const& ctx, model const& of, datasets::dataset 
   return found.share();
 }
 
+/// `norm`: of the values that the cuts of the first member apply to.
+template <class Members>
+bool reads_own_values(Members const& members, datasets::normalization norm) {
+  return members.size() == 1 && !member_kinds()[members[0].index()].raw &&
+         norm == datasets::normalization::none;
+}
+
 }  // namespace
 
 bool is_portable(model const& of) {
-  if (of.members.size() > 1) return false;
-  auto const reads_own_values = [](auto const& cuts) {
-    return cuts == nullptr || cuts->options.norm == datasets::normalization::none;
+  datasets::discretizer const* const cuts = cuts_of(of.members.front()).get();
+  return reads_own_values(of.members,
+                          cuts != nullptr ? cuts->options.norm : datasets::normalization::none);
+}
+
+bool is_portable(std::span<recipe const> recipes) {
+  auto const norm = [](auto const& how) {
+    if constexpr (requires { how.cuts; })
+      return how.cuts != nullptr ? how.cuts->options.norm : how.discretizer.norm;
+    else
+      return datasets::normalization::none;
   };
-  if (auto const* const rules = std::get_if<rules_member>(&of.members.front()))
-    return reads_own_values(rules->cuts);
-  auto const* const card = std::get_if<scorecard_member>(&of.members.front());
-  return card != nullptr && reads_own_values(card->cuts);
+  return reads_own_values(recipes, std::visit(norm, recipes.front()));
 }
 
 std::string_view portability_words(bool portable) {
@@ -263,9 +270,7 @@ export_difference check_export(context const& ctx, model const& of, export_optio
                                datasets::dataset const& documents) {
   export_difference found;
   std::vector<double> by_export;
-  auto const numbered = [&] {
-    return datasets::renumbered(documents, names_in(of.members.front()));
-  };
+  auto const numbered = [&] { return datasets::renumbered(documents, names_of(of)); };
   if (target_of(options).write == nullptr) {
     list_form const form = checked_list_form(of, options);
     found.within = form.is_portable() ? 0 : 1e-9;

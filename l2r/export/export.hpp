@@ -19,6 +19,8 @@ namespace rulerank::inline v0::l2r {
 /// the other documents of its query's list, too: scores of a part of the list differ. Values that a
 /// file has normalized within queries count as a document's own.
 bool is_portable(model const& of);
+/// Whether a fit by these recipes gives a portable model.
+bool is_portable(std::span<recipe const> recipes);
 /// As words for a message: "portable: ..." or "not portable: ...".
 std::string_view portability_words(bool portable);
 

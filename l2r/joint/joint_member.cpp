@@ -19,11 +19,6 @@ namespace {
 constexpr std::int64_t most_joint_points = std::int64_t{1} << 52;  // exactly representable as
                                                                    // double
 
-cuts_pointer const& no_joint_cuts(model_member const&) {
-  static cuts_pointer const none;  // the kind scores raw documents
-  return none;
-}
-
 model_member fit_joint_member(context const& ctx, fitting& from, recipe const& how) {
   auto const& wanted = std::get<joint_recipe>(how);
   check(wanted.options);
@@ -179,7 +174,7 @@ joint_options joint_options_from(nlohmann::ordered_json const& json, std::string
   return {fields.integer("max_pairs", 0, 1000), fields.integer("folds", 2, 1000)};
 }
 
-constinit member_kind const joint_kind{"joint",     true,       no_joint_cuts, fit_joint_member,
+constinit member_kind const joint_kind{"joint",     true,       fit_joint_member,
                                        write_joint, read_joint, prepare_joint};
 
 }  // namespace rulerank::l2r

@@ -17,11 +17,6 @@ namespace {
 
 constexpr std::int64_t most_weight = std::int64_t{1} << 62;
 
-cuts_pointer const& no_cuts(model_member const&) {
-  static cuts_pointer const none;
-  return none;
-}
-
 model_member fit_weights(context const& ctx, fitting& from, recipe const& how) {
   return linear_member{fit_linear(ctx, from.train, std::get<linear_recipe>(how).options)};
 }
@@ -121,7 +116,7 @@ std::unique_ptr<prepared_member> prepare_weights(context const&, model_member co
 
 }  // namespace
 
-constinit member_kind const linear_kind{"linear",      true,         no_cuts,        fit_weights,
+constinit member_kind const linear_kind{"linear",      true,         fit_weights,
                                         write_weights, read_weights, prepare_weights};
 
 }  // namespace rulerank::l2r

@@ -7,12 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
-// The features and columns that a model reads.
+// The columns that a model reads.
 namespace rulerank::inline v0::l2r {
-
-/// The names of a model's features; empty if they have numbers. All members were fitted to the same
-/// documents.
-datasets::feature_names const& names_of(model const& of);
 
 /// The columns of arrays whose rows are documents: column c holds feature `first_feature` + c.
 struct input_columns {

@@ -93,8 +93,6 @@ fitted_items const& items_of(context const& ctx, fitting& from,
 struct member_kind {
   std::string_view name;  ///< name in model files
   bool raw;               ///< scores raw documents; otherwise items
-  /// The cuts that make the items; null if items are given, and for raw kinds.
-  cuts_pointer const& (*cuts)(model_member const& of);
   model_member (*fit)(context const& ctx, fitting& from, recipe const& how);
   nlohmann::ordered_json (*write)(model_member const& of, stored_parts& parts);
   model_member (*read)(json_fields const& from, stored_parts const& parts);

@@ -176,6 +176,27 @@ int version_from(std::string_view version, std::string const& name) {
 
 }  // namespace
 
+std::shared_ptr<datasets::discretizer const> const& cuts_of(model_member const& of) {
+  return std::visit(
+      []<class Member>(Member const& member) -> cuts_pointer const& {
+        if constexpr (requires { member.cuts; }) {
+          return member.cuts;
+        } else {
+          static cuts_pointer const none;
+          return none;
+        }
+      },
+      of);
+}
+
+datasets::feature_names const& names_of(model const& of) {
+  static datasets::feature_names const none;
+  model_member const& first = of.members.front();
+  if (auto const* const linear = std::get_if<linear_member>(&first)) return linear->weights.names;
+  cuts_pointer const& cuts = cuts_of(first);
+  return cuts != nullptr ? cuts->names : none;
+}
+
 model fit(context const& ctx, datasets::dataset const& train, std::span<recipe const> recipes) {
   if (recipes.empty()) throw usage_error("found nothing to fit, expected one recipe or more");
   std::vector<std::size_t> const labelled = datasets::labelled_documents(train, "learn from");

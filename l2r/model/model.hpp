@@ -110,6 +110,9 @@ std::span<std::string_view const> member_kind_names();
 /// store as `scorecard`.
 std::string_view kind_of(model_member const& of);
 
+/// The cuts of a member; null for `linear`, and if documents are given as items.
+std::shared_ptr<datasets::discretizer const> const& cuts_of(model_member const& of);
+
 /// A complete ranking model. A document's score is that of the only member or, with several, the
 /// mean of the members' scores, each standardized within the query's list (0 if all are equal).
 struct model {
@@ -118,6 +121,10 @@ struct model {
   /// feature's number: the features beyond it occur in no document. Otherwise 0.
   std::uint32_t columns = 0;
 };
+
+/// The names of a model's features; empty if they have numbers. All members were fitted to the same
+/// documents.
+datasets::feature_names const& names_of(model const& of);
 
 /// How to fit a `rules_member`.
 struct rules_recipe {

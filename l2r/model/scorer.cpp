@@ -21,11 +21,6 @@ std::unique_ptr<prepared_member> prepare(context const& ctx, model_member const&
   return member_kinds()[of.index()].prepare(ctx, of, how);
 }
 
-/// The cuts that make a member's items.
-cuts_pointer const& cuts_of(model_member const& of) {
-  return member_kinds()[of.index()].cuts(of);
-}
-
 /// Whether a member scores raw documents instead of items.
 bool is_raw(model_member const& of) {
   return member_kinds()[of.index()].raw;
@@ -136,7 +131,8 @@ template <class Prepared>
 std::vector<scored> each_score(context const& ctx, datasets::dataset const& documents,
                                model const& m, Prepared&& prepared) {
   std::vector<cuts_pointer> cuts;
-  for (model_member const& one : m.members) cuts.push_back(cuts_of(one));
+  for (model_member const& one : m.members)
+    cuts.push_back(is_raw(one) ? cuts_pointer() : cuts_of(one));
   context const team = with_useful_threads(ctx, documents.entries.size(), values_a_thread);
   items_by_member items(team, documents, cuts);
   std::vector<scored> all;

@@ -13,10 +13,6 @@ namespace rulerank::inline v0::l2r {
 
 namespace {
 
-cuts_pointer const& cuts_of_rules(model_member const& of) {
-  return std::get<rules_member>(of).cuts;
-}
-
 model_member fit_rules(context const& ctx, fitting& from, recipe const& how) {
   auto const& rules = std::get<rules_recipe>(how);
   check(rules.scoring);
@@ -94,7 +90,7 @@ std::unique_ptr<prepared_member> prepare_rules(context const& ctx, model_member 
 
 }  // namespace
 
-constinit member_kind const rules_kind{"rules",     false,      cuts_of_rules, fit_rules,
+constinit member_kind const rules_kind{"rules",     false,      fit_rules,
                                        write_rules, read_rules, prepare_rules};
 
 }  // namespace rulerank::l2r

@@ -65,10 +65,6 @@ constexpr double penalties_of_grades = 0.01;
 
 constexpr std::int64_t most_points = std::int64_t{1} << 52;  // exactly representable as double
 
-cuts_pointer const& cuts_of_card(model_member const& of) {
-  return std::get<scorecard_member>(of).cuts;
-}
-
 std::vector<std::uint32_t> documents_of_items(datasets::binned_dataset const& items) {
   std::vector<std::uint32_t> count(items.items());
   for (std::size_t f = 0; f < items.feature_count(); ++f)
@@ -296,7 +292,7 @@ std::unique_ptr<prepared_member> prepare_card(context const&, model_member const
 
 }  // namespace
 
-constinit member_kind const scorecard_kind{"scorecard", false,     cuts_of_card, fit_card,
+constinit member_kind const scorecard_kind{"scorecard", false,     fit_card,
                                            write_card,  read_card, prepare_card};
 
 }  // namespace rulerank::l2r

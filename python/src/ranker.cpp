@@ -55,26 +55,12 @@ shared_cuts shared(fitted_cuts const* given) {
   return given != nullptr ? given->cuts : nullptr;
 }
 
-datasets::discretizer const* cuts_of(l2r::model_member const& member) {
-  if (auto const* const rules = std::get_if<l2r::rules_member>(&member)) return rules->cuts.get();
-  if (auto const* const card = std::get_if<l2r::scorecard_member>(&member)) return card->cuts.get();
-  if (auto const* const joint = std::get_if<l2r::joint_member>(&member)) return joint->cuts.get();
-  return nullptr;
-}
-
-/// The names of a model's features; all members learned from the same documents.
-datasets::feature_names const& names_of(l2r::model const& model) {
-  l2r::model_member const& first = model.members.front();
-  auto const* const cuts = cuts_of(first);
-  return cuts != nullptr ? cuts->names : std::get<l2r::linear_member>(first).weights.names;
-}
-
 /// The number of array columns if known, else that of the members' features: the largest number, or
 /// the number of names.
 std::uint32_t feature_count(l2r::model const& model) {
-  std::size_t count = std::max<std::size_t>(names_of(model).size(), model.columns);
+  std::size_t count = std::max<std::size_t>(l2r::names_of(model).size(), model.columns);
   for (l2r::model_member const& member : model.members)
-    if (auto const* const cuts = cuts_of(member)) {
+    if (auto const& cuts = l2r::cuts_of(member)) {
       count = std::max<std::size_t>(count, column_count(*cuts));
     } else {
       auto const& weights = std::get<l2r::linear_member>(member).weights.features;
@@ -128,7 +114,7 @@ nb::dict model_parameters(l2r::model const& model) {
   nb::dict all;
   for (l2r::model_member const& member : model.members) {
     nb::dict own;
-    if (auto const* const cuts = cuts_of(member)) own = parameters_of(cuts->options);
+    if (auto const& cuts = l2r::cuts_of(member)) own = parameters_of(cuts->options);
     std::visit([&](auto const& of) { add_parameters(own, of); }, member);
     for (auto const& [name, value] : own)
       if (!all.contains(name)) all[name] = value;
@@ -142,7 +128,7 @@ nb::list used_parameters(l2r::model const& model) {
   for (l2r::model_member const& member : model.members) {
     nb::dict own;
     own["kind"] = std::string(l2r::kind_of(member));
-    if (auto const* const cuts = cuts_of(member))
+    if (auto const& cuts = l2r::cuts_of(member))
       for (auto const& [name, value] : parameters_of(cuts->options)) own[name] = value;
     std::visit([&](auto const& of) { add_parameters(own, of); }, member);
     if (auto const* const card = std::get_if<l2r::scorecard_member>(&member)) {
@@ -293,7 +279,7 @@ double value_of(datasets::dataset const& list, std::size_t d, std::uint32_t feat
 class effect_arrays {
  public:
   effect_arrays(l2r::model const& of, int digits) : digits_(digits) {
-    auto const* const cuts = cuts_of(of.members.front());
+    auto const& cuts = l2r::cuts_of(of.members.front());
     unlisted_ = cuts != nullptr
                     ? cuts->options.unlisted
                     : std::get<l2r::linear_member>(of.members.front()).weights.options.unlisted;
@@ -427,13 +413,13 @@ class python_scorer {
                      std::vector<l2r::score_effects> const& effects) const {
     effect_arrays arrays(scorer_.fitted(), l2r::digits_of(effects));
     for (std::size_t k = 0; k < rows.size(); ++k) arrays.add(list, rows[k], effects[k]);
-    return arrays.take(names_of(scorer_.fitted()));
+    return arrays.take(l2r::names_of(scorer_.fitted()));
   }
 
   nb::dict explanation(run_settings const& how, l2r::explainer const& why,
                        datasets::dataset const& list, std::size_t d, std::size_t top) const {
     auto const found = run(how, [&](context const& ctx) { return why.explain(ctx, d, top); });
-    datasets::feature_names const& names = names_of(scorer_.fitted());
+    datasets::feature_names const& names = l2r::names_of(scorer_.fitted());
     nb::list members;
     for (std::size_t k = 0; k < found.members.size(); ++k) {
       l2r::member_explanation const& one = found.members[k];
@@ -458,7 +444,7 @@ class python_scorer {
   nb::dict comparison(run_settings const& how, l2r::explainer const& why,
                       datasets::dataset const& list, std::size_t first, std::size_t second,
                       std::size_t top) const {
-    datasets::feature_names const& names = names_of(scorer_.fitted());
+    datasets::feature_names const& names = l2r::names_of(scorer_.fitted());
     auto const found =
         run(how, [&](context const& ctx) { return why.compare(ctx, first, second, top); });
     nb::list members;
@@ -699,7 +685,7 @@ void add_model(nb::module_& to) {
       .def_prop_ro("feature_count", [](fitted_model const& of) { return feature_count(of.model); })
       .def_prop_ro("feature_names", [](fitted_model const& of) {
         std::vector<std::string> names;
-        for (auto const& [feature, name] : names_of(of.model)) names.push_back(name);
+        for (auto const& [feature, name] : l2r::names_of(of.model)) names.push_back(name);
         return names;
       });
 }

@@ -196,20 +196,8 @@ void warn_of_lacking_features(session& owner, datasets::dataset const& data,
                               l2r::model const& model) {
   // All members learned from the same documents, so feature names agree.
   for (l2r::model_member const& member : model.members)
-    if (auto const* const cuts = cuts_of(member))
+    if (auto const& cuts = l2r::cuts_of(member))
       return warn_of_lacking_features(owner, data, *cuts);
-}
-
-datasets::discretizer const* cuts_of(l2r::model_member const& member) {
-  if (auto const* const rules = std::get_if<l2r::rules_member>(&member)) return rules->cuts.get();
-  if (auto const* const card = std::get_if<l2r::scorecard_member>(&member)) return card->cuts.get();
-  if (auto const* const joint = std::get_if<l2r::joint_member>(&member)) return joint->cuts.get();
-  return nullptr;
-}
-
-datasets::feature_names const& names_of(l2r::model_member const& member) {
-  auto const* const cuts = cuts_of(member);
-  return cuts != nullptr ? cuts->names : std::get<l2r::linear_member>(member).weights.names;
 }
 
 std::string ranked_by(l2r::scorer const& scorer) {

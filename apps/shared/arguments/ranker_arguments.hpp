@@ -95,10 +95,6 @@ l2r::model read_model(session& owner, std::string const& path, ranker_arguments 
 /// Warns of a CSV or TSV file that lacks columns for features of the model.
 void warn_of_lacking_features(session& owner, datasets::dataset const& data,
                               l2r::model const& model);
-/// The cuts of a member; null for one of raw features.
-datasets::discretizer const* cuts_of(l2r::model_member const& member);
-/// The names of a member's features, if its training documents have names.
-datasets::feature_names const& names_of(l2r::model_member const& member);
 /// The engine's name; without an engine, the kinds of the members.
 std::string ranked_by(l2r::scorer const& scorer);
 
