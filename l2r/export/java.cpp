@@ -39,13 +39,21 @@ constexpr char const* java_functions = R"(
 }  // namespace
 
 std::string write_java(additive_form const& form, export_options const& options) {
-  std::string names, cuts, points;
+  // A class for each feature: Java limits the code and the constants of a class.
+  std::string names, cuts, points, classes;
   std::vector<double> missing;
-  for (additive_feature const& one : form.features) {
+  for (std::size_t f = 0; f < form.features.size(); ++f) {
+    additive_feature const& one = form.features[f];
+    std::string const own = fmt::format("{}Feature{}", options.name, f);
     names += fmt::format("    {},\n", string_text(one.name, true));
-    cuts += fmt::format("    {{{}}},\n", numbers_text(one.cuts));
-    points += fmt::format("    {{{}}},\n", numbers_text(one.points));
+    cuts += fmt::format("    {}.CUTS,\n", own);
+    points += fmt::format("    {}.POINTS,\n", own);
     missing.push_back(one.missing);
+    classes += fmt::format(
+        "\n  private static final class {} {{\n"
+        "    static final double[] CUTS = {{{}}};\n"
+        "    static final double[] POINTS = {{{}}};\n  }}\n",
+        own, numbers_text(one.cuts), numbers_text(one.points));
   }
   return head_comment(form, options, "//") +
          fmt::format(
@@ -54,8 +62,8 @@ std::string write_java(additive_form const& form, export_options const& options)
              "  // The bin of a value is the number of cuts <= value.\n"
              "  private static final double[][] CUTS = {{\n{}  }};\n"
              "  private static final double[][] POINTS = {{ // of the bins\n{}  }};\n"
-             "  private static final double[] MISSING = {{{}}};\n",
-             options.name, names, cuts, points, numbers_text(missing)) +
+             "  private static final double[] MISSING = {{{}}};\n{}",
+             options.name, names, cuts, points, numbers_text(missing), classes) +
          fmt::format(fmt::runtime(java_functions), fmt::arg("name", options.name),
                      fmt::arg("absent", form.absent_is_missing ? "Double.NaN" : "0"));
 }

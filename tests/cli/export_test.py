@@ -251,6 +251,21 @@ class Languages(Exporting):
             self.run_tool("javac", "-Xlint:all", "-Werror", "Mine.java", "Driver.java")
             self.expect_rows(card, documents, self.run_tool("java", "Driver", input=self.lines_of_values(card, documents).encode()))
 
+    def test_java_of_many_numbers(self):
+        """A class of Java has at most 64 KB of code to begin with, and 65535 constants."""
+        tool(self, "javac", "java")
+        draw = random.Random("large")
+        card = Card(draw, names=[str(f + 1) for f in range(160)])
+        for name in card.features:
+            points = [draw.randrange(0, 1000, 2) + b % 2 for b in range(230)]
+            card.features[name] = (sorted({draw.random() for _ in range(229)}), points, 0)
+        self.fit(card)
+        self.export("java", "Mine.java")
+        self.file("Driver.java", JAVA_DRIVER.encode())
+        self.run_tool("javac", "-Xlint:all", "-Werror", "Mine.java", "Driver.java")
+        documents = card.draw_documents(draw, 3)
+        self.expect_rows(card, documents, self.run_tool("java", "Driver", input=self.lines_of_values(card, documents).encode()))
+
     def test_javascript(self):
         tool(self, "node")
         for card, documents in self.cards("javascript"):
