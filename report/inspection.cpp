@@ -532,7 +532,10 @@ std::string card_page(inspected_model const& of, card_form form) {
   auto const is_card = [](inspected_member const& one) { return one.words.kind == "card"; };
   if (of.members.size() > 1 || !is_card(of.members.front()))
     throw usage_error(fmt::format("{} is not a card, expected a card", of.path));
-  card_sheet const sheet = sheet_of(of.members.front());
+  card_sheet sheet = sheet_of(of.members.front());
+  sheet.head.push_back(of.portable ? "Portable: a score depends on the document's own values alone."
+                                   : "Not portable: a score depends on the other documents of its "
+                                     "query's list, too.");
   std::string const title = fmt::format("Card {}", of.path);
   switch (form) {
     case card_form::html:
@@ -621,6 +624,7 @@ std::vector<chart> add_model(context const& ctx, std::string const& path,
   std::vector<chart> frontiers;
   if (options.opened) options.opened(path);
   l2r::model const model = l2r::read_model(path);
+  say(to, "The model is {}.", l2r::portability_words(l2r::is_portable(model)));
   for (std::size_t k = 0; k < model.members.size(); ++k) {
     inspected_member const one = inspected(ctx, model.members[k], {}, {.top = options.top});
     to.push_back({heading{3, member_title(k, model.members.size(), one.member)}});
