@@ -216,6 +216,18 @@ TEST(capi, says_what_a_model_is) {
   EXPECT_STREQ(rulerank_model_column_name(model.get(), 2), "c");
   EXPECT_EQ(rulerank_model_column_name(model.get(), 3), nullptr);
   EXPECT_STREQ(rulerank_version(), rulerank::version);
+  EXPECT_EQ(rulerank_model_column_unit(model.get(), 0), nullptr);
+  l2r::model described =
+      l2r::fit(context{}, named, std::vector<l2r::recipe>{l2r::scorecard_recipe{}});
+  described.descriptions = {{1, {"EUR", "catalog"}}, {3, {"", "log"}}};
+  auto const with_units = loaded(described);
+  EXPECT_STREQ(rulerank_model_column_unit(with_units.get(), 0), "EUR");
+  EXPECT_STREQ(rulerank_model_column_origin(with_units.get(), 0), "catalog");
+  EXPECT_EQ(rulerank_model_column_unit(with_units.get(), 1), nullptr);
+  EXPECT_EQ(rulerank_model_column_unit(with_units.get(), 2), nullptr);
+  EXPECT_STREQ(rulerank_model_column_origin(with_units.get(), 2), "log");
+  EXPECT_EQ(rulerank_model_column_unit(with_units.get(), 3), nullptr);
+  EXPECT_EQ(rulerank_model_column_origin(nullptr, 0), nullptr);
 }
 
 TEST(capi, a_portable_score_does_not_depend_on_the_list) {

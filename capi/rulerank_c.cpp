@@ -20,6 +20,7 @@
 #include <optional>
 #include <set>
 #include <stdexcept>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -237,6 +238,17 @@ void explain(rulerank_model const* by, rows_argument<Value> const& of, double* b
   }
 }
 
+/// NULL for an empty text.
+char const* description_text(rulerank_model const* model, std::size_t column,
+                             std::string l2r::feature_description::*text) {
+  if (model == nullptr || column >= model->columns) return nullptr;
+  std::string const& found =
+      l2r::description_of(static_cast<std::uint32_t>(column) + model->first_feature,
+                          model->scorer.fitted().descriptions).*
+      text;
+  return found.empty() ? nullptr : found.c_str();
+}
+
 }  // namespace
 }  // namespace rulerank::capi
 
@@ -279,6 +291,14 @@ char const* rulerank_model_column_name(rulerank_model const* model, std::size_t 
   if (model == nullptr || column >= model->columns) return nullptr;
   auto const name = model->names.find(static_cast<std::uint32_t>(column) + model->first_feature);
   return name == model->names.end() ? nullptr : name->second.c_str();
+}
+
+char const* rulerank_model_column_unit(rulerank_model const* model, std::size_t column) {
+  return capi::description_text(model, column, &l2r::feature_description::unit);
+}
+
+char const* rulerank_model_column_origin(rulerank_model const* model, std::size_t column) {
+  return capi::description_text(model, column, &l2r::feature_description::origin);
 }
 
 int rulerank_model_is_portable(rulerank_model const* model) {

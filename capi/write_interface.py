@@ -2,7 +2,7 @@
 """write_interface.py interface.json FOLDER: writes rulerank.h, and rulerank_c.map for the linker.
 
 interface.json describes each type, code and function of the C interface: arguments, documentation, errors, and the
-interface number since which it exists. The linker exports the functions of the description and nothing else, each
+interface number since which it exists; `versions` has the version of rulerank that brought each number, from 1. The linker exports the functions of the description and nothing else, each
 with its number as symbol version.
 """
 
@@ -20,7 +20,8 @@ def functions(interface):
     """The functions, those of several value types once for each type."""
     for function in interface["functions"]:
         for i, kind in enumerate(function.get("types", [""])):
-            one = {**function, "name": function["name"].replace("{type}", kind)}
+            one = {**function, "name": function["name"].replace("{type}", kind),
+                   "version": interface["versions"][function["since"] - 1]}
             one["arguments"] = [{**argument, "type": argument["type"].replace("{type}", kind)}
                                 for argument in function["arguments"]]
             if i > 0:
@@ -40,7 +41,7 @@ def documentation(function):
     lines = list(function["doc"])
     for code, meaning in function.get("errors", {}).items():
         lines += textwrap.wrap(f"{code}: {meaning}.", WIDTH, initial_indent="  ", subsequent_indent="    ")
-    return comment([*lines, f"Since interface {function['since']}."])
+    return comment([*lines, f"Since interface {function['since']}, rulerank {function['version']}."])
 
 
 def joined(kind, name):

@@ -168,6 +168,15 @@ std::vector<std::string> pair_features::names() const {
   return all;
 }
 
+std::vector<std::string> pair_features::units() const {
+  std::vector<std::string> all(size());
+  for (std::size_t f = 0; f < fields_.size(); ++f)
+    for (std::size_t const count : {sum_tf, covered, length})
+      all[f * field_features + count] = "terms";
+  std::fill(all.end() - pair_feature_names.size(), all.end(), "terms");
+  return all;
+}
+
 std::size_t pair_features::size() const noexcept {
   return fields_.size() * field_features + pair_feature_names.size();
 }

@@ -65,6 +65,8 @@ class pair_features {
 
   /// Returns the names of the features, in order.
   std::vector<std::string> names() const;
+  /// Returns their units: `terms` for a count of terms, otherwise empty.
+  std::vector<std::string> units() const;
   /// The number of features.
   std::size_t size() const noexcept;
   /// The number of documents.

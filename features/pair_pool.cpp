@@ -269,6 +269,12 @@ std::vector<std::string> pool_collection::feature_names() const {
   return names;
 }
 
+std::vector<std::string> pool_collection::feature_units() const {
+  std::vector<std::string> units = features_.units();
+  if (documents_->vectors) units.emplace_back();
+  return units;
+}
+
 /// Returns the first `most` documents of each topic, in the order of the collection.
 pool_collection::ranked_pairs pool_collection::in_collection_order(found_lists const& found,
                                                                    std::size_t most) {

@@ -160,6 +160,8 @@ class pool_collection {
 
   /// Returns the names of features 1, 2, ...: those of `pair_features`, then that of the vectors.
   std::vector<std::string> feature_names() const;
+  /// Returns their units; that of the vectors' feature is empty.
+  std::vector<std::string> feature_units() const;
   /// Returns the pairs of topics and their candidates, each document once per topic. Throws `error`
   /// if there are no pairs, and `usage_error` if the collection has vectors and the topics have
   /// none.

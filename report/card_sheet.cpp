@@ -70,9 +70,13 @@ sheet_feature feature_of(l2r::scorecard_member const& member, inspected_member c
   }
   made.least = least;
   made.most = most;
+  l2r::feature_description const& description =
+      description_of(card.features[f], of.words.descriptions);
   made.strip.title = datasets::feature_text(card.features[f], of.words.names);
+  if (!description.unit.empty()) made.strip.title += fmt::format(" ({})", description.unit);
   made.strip.about = fmt::format("{} to {} points", least, most);
   if (counts) made.strip.about += fmt::format(", moves scores by {:.1f}", made.moved);
+  if (!description.origin.empty()) made.strip.about += "; origin: " + description.origin;
   return made;
 }
 

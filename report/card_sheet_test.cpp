@@ -29,13 +29,13 @@ l2r::scorecard_member small_card(std::string const& name) {
   return card;
 }
 
-inspected_member inspected_card(l2r::model_member const& member) {
+inspected_member inspected_card(l2r::model const& card) {
   static datasets::feature_names const none;
-  return inspected({}, member, none, {});
+  return inspected({}, card, 0, none, {});
 }
 
 card_sheet small_sheet(std::string const& name = "BM25_of_title") {
-  l2r::model_member const member = small_card(name);
+  l2r::model const member{{small_card(name)}};
   return sheet_of(inspected_card(member));
 }
 
@@ -78,7 +78,7 @@ TEST(card_sheet, without_counts_shows_points_alone) {
   card.training_documents = 0;
   card.item_documents.clear();
   card.totals.clear();
-  l2r::model_member const member = card;
+  l2r::model const member{{card}};
   card_sheet const sheet = sheet_of(inspected_card(member));
   ASSERT_EQ(sheet.features.size(), 2U);
   EXPECT_EQ(sheet.features[0].title, "1. n");  // the widest range
@@ -91,7 +91,7 @@ TEST(card_sheet, without_counts_shows_points_alone) {
 }
 
 TEST(card_sheet, intervals_are_a_row) {
-  l2r::model_member const member = small_card("n");
+  l2r::model const member{{small_card("n")}};
   inspected_member of = inspected_card(member);
   of.intervals = {{0, 0}, {10, 25}, {90, 100}, {0, 0}, {40, 60}, {0, 0}, {0, 30}};
   card_sheet const sheet = sheet_of(of);

@@ -47,7 +47,7 @@ std::string value_text(query_document const& document, l2r::feature_effect const
                        member_words const& words) {
   auto const one = [&](std::uint32_t feature) {
     auto const value = value_of(document, feature, words);
-    return value ? fmt::format("{}", *value) : std::string("missing");
+    return value ? with_unit(fmt::format("{}", *value), feature, words) : std::string("missing");
   };
   return of.partner ? fmt::format("{} and {}", one(of.feature), one(*of.partner)) : one(of.feature);
 }
@@ -96,6 +96,7 @@ ordered_json query_json(datasets::dataset const& query, l2r::score_effects const
 
 ordered_json effect_json(l2r::feature_effect const& of, member_words const& words) {
   ordered_json json = feature_json(of.feature, words.names);
+  json.update(description_json(description_of(of.feature, words.descriptions)));
   if (of.partner) json["partner"] = feature_json(*of.partner, words.names);
   return json;
 }

@@ -83,8 +83,8 @@ struct moved_rules {
     eval::table t{"Influence of items (each rule's influence split evenly among its items):",
                   {{"moves", fixed, 6}, {"rules", fixed}, {"item"}}};
     for (l2r::item_part const& part : std::span(of.items).first(std::min(top, of.items.size())))
-      t.rows.push_back({quotient(part.moved, denominator * of.split), part.rules,
-                        words_of(words.ranges[part.item], words.names)});
+      t.rows.push_back(
+          {quotient(part.moved, denominator * of.split), part.rules, item_text(part.item, words)});
     to.push_back({std::move(t)});
   }
 
@@ -171,7 +171,7 @@ std::string item_text(l2r::score_term const& term, member_words const& words) {
     second.item = term.partner_item;
     return fmt::format("{} and {}", item_text(first, words), item_text(second, words));
   }
-  return term.item ? words_of(words.ranges[*term.item], words.names)
+  return term.item ? item_text(*term.item, words)
                    : fmt::format("{} without an item", feature_text(term.feature, words.names));
 }
 

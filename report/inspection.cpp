@@ -114,7 +114,7 @@ void add_dependence(inspected_member const& of, std::size_t top, blocks& to) {
         std::ranges::find(of.rules.dependence, part.feature, &l2r::partial_dependence::feature);
     for (l2r::bin_dependence const& bin : at->bins)
       t.rows.push_back({bin.score, bin.documents, bar_text(bin.score, least, most),
-                        words_of(of.words.ranges[bin.item], of.words.names)});
+                        item_text(bin.item, of.words)});
   }
   to.push_back({std::move(t)});
 }
@@ -172,7 +172,7 @@ eval::table points_table(std::string title, scorecard_member const& member,
       row.emplace_back(points);
       if (counted_items) row.emplace_back(member.item_documents[x]);
       if (bar_of) row.emplace_back(bar_of(points));
-      row.emplace_back(words_of(of.words.ranges[x], of.words.names));
+      row.emplace_back(item_text(x, of.words));
     }
   return t;
 }
@@ -259,8 +259,8 @@ void add_member(joint_member const& member, inspected_member const& of, std::siz
         std::ranges::lower_bound(member.features, part.feature) - member.features.begin());
     double const weight = l2r::value_of_weight(member.weights[f]);
     for (rules::item x = member.item_begin[f]; x < member.item_begin[f + 1]; ++x)
-      t.rows.push_back({part.moved, weight, l2r::value_of_points(member.points[x]),
-                        words_of(of.words.ranges[x], of.words.names)});
+      t.rows.push_back(
+          {part.moved, weight, l2r::value_of_points(member.points[x]), item_text(x, of.words)});
   }
   to.push_back({std::move(t)});
   if (member.pairs.empty()) return;
@@ -276,6 +276,16 @@ void add_member(joint_member const& member, inspected_member const& of, std::siz
                      feature_text(member.features[pair.second], of.words.names))});
   }
   to.push_back({std::move(pairs)});
+}
+
+/// Units and origins; a card has them next to its features.
+void add_descriptions(inspected_model const& of, blocks& to) {
+  member_words const& words = of.members.front().words;
+  if (words.descriptions.empty() || (of.members.size() == 1 && words.kind == "card")) return;
+  eval::table t{"Units and origins of features:", {{"feature"}, {"unit"}, {"origin"}}, {}};
+  for (auto const& [feature, one] : words.descriptions)
+    t.rows.push_back({feature_text(feature, words.names), one.unit, one.origin});
+  to.push_back({std::move(t)});
 }
 
 eval::table permutation_table(inspected_file const& of, std::size_t top) {
@@ -508,10 +518,11 @@ void add_to_page(joint_member const& /*member*/, inspected_member const& of, std
 
 }  // namespace
 
-inspected_member inspected(context const& ctx, l2r::model_member const& member,
+inspected_member inspected(context const& ctx, l2r::model const& model, std::size_t k,
                            datasets::feature_names const& names,
                            l2r::inspection_options const& options) {
-  inspected_member one{member, words_of(member, {}, names), {}, {}, {}};
+  l2r::model_member const& member = model.members[k];
+  inspected_member one{member, words_of(model, k, {}, names), {}, {}, {}};
   if (auto const* const card = std::get_if<scorecard_member>(&member)) {
     one.words.ranges = l2r::item_ranges(*card);
     one.card = l2r::inspect(*card);
@@ -557,6 +568,7 @@ blocks inspection(inspected_model const& of, std::size_t top) {
     to.push_back({heading{2, member_title(k, of.members.size(), one.member)}});
     std::visit([&](auto const& member) { add_member(member, one, top, to); }, one.member);
   }
+  add_descriptions(of, to);
   bool const several = of.members.size() > 1;
   if (several && !of.file)
     say(to, "--test FILE adds the influence of each feature on the score of all members together.");
@@ -582,6 +594,11 @@ ordered_json inspection_json(inspected_model const& of) {
                     {"sha256", of.sha256},
                     {"portable", of.portable},
                     {"members", ordered_json::array()}};
+  member_words const& words = of.members.front().words;
+  for (auto const& [feature, one] : words.descriptions) {
+    ordered_json& entry = json["features"].emplace_back(feature_json(feature, words.names));
+    entry.update(description_json(one));
+  }
   for (inspected_member const& one : of.members)
     json["members"].push_back(
         std::visit([&](auto const& member) { return member_json(member, one); }, one.member));
@@ -626,7 +643,7 @@ std::vector<chart> add_model(context const& ctx, std::string const& path,
   l2r::model const model = l2r::read_model(path);
   say(to, "The model is {}.", l2r::portability_words(l2r::is_portable(model)));
   for (std::size_t k = 0; k < model.members.size(); ++k) {
-    inspected_member const one = inspected(ctx, model.members[k], {}, {.top = options.top});
+    inspected_member const one = inspected(ctx, model, k, {}, {.top = options.top});
     to.push_back({heading{3, member_title(k, model.members.size(), one.member)}});
     std::visit([&](auto const& member) { add_to_page(member, one, options.top, to); }, one.member);
     if (auto const* const card = std::get_if<l2r::scorecard_member>(&model.members[k]);

@@ -12,19 +12,20 @@ namespace rulerank::inline v0::report {
 
 using nlohmann::ordered_json;
 
-member_words words_of(l2r::model_member const& member, std::vector<datasets::item_range> ranges,
+member_words words_of(l2r::model const& model, std::size_t k,
+                      std::vector<datasets::item_range> ranges,
                       datasets::feature_names const& names) {
+  l2r::model_member const& member = model.members[k];
   auto const& cuts = l2r::cuts_of(member);
   auto const* const card = std::get_if<l2r::scorecard_member>(&member);
-  datasets::feature_names const& own =
-      cuts != nullptr ? cuts->names : std::get<l2r::linear_member>(member).weights.names;
   return {l2r::kind_of(member),
           std::move(ranges),
           cuts != nullptr ? cuts->options.norm : datasets::normalization::none,
-          names.empty() ? own : names,
+          names.empty() ? l2r::names_of(model) : names,
           card != nullptr && card->options.page ? card : nullptr,
           cuts != nullptr ? cuts->options.unlisted
-                          : std::get<l2r::linear_member>(member).weights.options.unlisted};
+                          : std::get<l2r::linear_member>(member).weights.options.unlisted,
+          model.descriptions};
 }
 
 ordered_json feature_json(std::uint32_t feature, datasets::feature_names const& names) {
@@ -42,6 +43,24 @@ ordered_json item_json(datasets::item_range const& range, datasets::feature_name
     item["below"] = std::isfinite(range.high) ? ordered_json(range.high) : nullptr;
   }
   return item;
+}
+
+std::string with_unit(std::string text, std::uint32_t feature, member_words const& words) {
+  std::string const& unit = description_of(feature, words.descriptions).unit;
+  return unit.empty() ? text : text + " " + unit;
+}
+
+std::string item_text(rules::item item, member_words const& words) {
+  datasets::item_range const& range = words.ranges[item];
+  std::string text = datasets::words_of(range, words.names);
+  return range.missing ? text : with_unit(std::move(text), range.feature, words);
+}
+
+ordered_json description_json(l2r::feature_description const& of) {
+  ordered_json json = ordered_json::object();
+  if (!of.unit.empty()) json["unit"] = of.unit;
+  if (!of.origin.empty()) json["origin"] = of.origin;
+  return json;
 }
 
 std::string label_text(query_document const& document) {

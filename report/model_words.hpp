@@ -22,6 +22,13 @@ nlohmann::ordered_json feature_json(std::uint32_t feature, datasets::feature_nam
 nlohmann::ordered_json item_json(datasets::item_range const& range,
                                  datasets::feature_names const& names);
 
+/// An item as text with the unit of its feature: `price in [3, 5) EUR`.
+std::string item_text(rules::item item, member_words const& words);
+/// A value and the unit of its feature.
+std::string with_unit(std::string text, std::uint32_t feature, member_words const& words);
+/// The members `unit` and `origin`, as far as known.
+nlohmann::ordered_json description_json(l2r::feature_description const& of);
+
 /// For example `57950 (line 1, label 0)`.
 std::string document_text(query_document const& document);
 /// The document's label; empty if it has none.

@@ -28,10 +28,12 @@ struct member_words {
   datasets::feature_names const& names;
   l2r::scorecard_member const* card = nullptr;  ///< for a card; else null
   datasets::unlisted_values unlisted = datasets::unlisted_values::zero;
+  l2r::feature_descriptions const& descriptions;
 };
-/// `names`: replaces the names of the member's training documents; empty: those. The result keeps
-/// references to the member and to `names`.
-member_words words_of(l2r::model_member const& member, std::vector<datasets::item_range> ranges,
+/// Of member k. `names`: replaces the names of the training documents; empty: those. The result
+/// keeps references to the model and to `names`.
+member_words words_of(l2r::model const& model, std::size_t k,
+                      std::vector<datasets::item_range> ranges,
                       datasets::feature_names const& names);
 
 /// A document of a query.
@@ -93,8 +95,8 @@ struct inspected_member {
   std::vector<l2r::feature_part> linear;
   std::vector<l2r::points_interval> intervals{};  ///< [items] for a card's points; may be empty
 };
-/// Inspects a member; `names` as for `words_of`. The result keeps references to both.
-inspected_member inspected(context const& ctx, l2r::model_member const& member,
+/// Inspects member k; `names` as for `words_of`. The result keeps references to both.
+inspected_member inspected(context const& ctx, l2r::model const& model, std::size_t k,
                            datasets::feature_names const& names,
                            l2r::inspection_options const& options);
 

@@ -257,7 +257,7 @@ std::optional<eval::table> rule_source::explain(std::size_t f, std::size_t q, st
   for (std::size_t k = 0; k < found.members.size(); ++k) {
     auto const& rules = std::get<l2r::explanation>(found.members[k].why);
     l2r::exact_integer const over = rules.denominator * l2r::exact_integer(rules.training);
-    member_words const words = words_of(ranker.by->fitted().members[k], why.ranges(k), {});
+    member_words const words = words_of(ranker.by->fitted(), k, why.ranges(k), {});
     for (l2r::moving_rules const* const side : {&rules.up, &rules.down})
       for (l2r::document_rule const& rule : side->most) {
         std::vector<eval::cell>& row = t.rows.emplace_back();

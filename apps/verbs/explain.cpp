@@ -140,9 +140,8 @@ using all_words = std::vector<report::member_words>;
 all_words words_of(l2r::explainer const& explainer, l2r::scorer const& scorer,
                    datasets::feature_names const& names) {
   all_words words;
-  auto const& members = scorer.fitted().members;
-  for (std::size_t k = 0; k < members.size(); ++k)
-    words.push_back(report::words_of(members[k], explainer.ranges(k), names));
+  for (std::size_t k = 0; k < scorer.fitted().members.size(); ++k)
+    words.push_back(report::words_of(scorer.fitted(), k, explainer.ranges(k), names));
   return words;
 }
 

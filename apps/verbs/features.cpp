@@ -7,8 +7,11 @@
 #include "datasets/joined_features.hpp"
 #include "datasets/svmlight.hpp"
 #include "datasets/svmlight/names.hpp"
+#include "l2r/model/model.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,17 +26,21 @@ namespace rulerank::inline v0::apps {
 namespace {
 
 struct features_arguments : pool_arguments {
-  std::string pool, run, out, candidates_out, names_out;
+  std::string pool, run, out, candidates_out, names_out, table_out;
   std::int32_t unjudged = datasets::unlabelled;
   std::vector<std::string> joins;
   std::string columns;
 };
 
+/// Units and origins of features, by their names in SVMlight files or by their numbers.
+using described_features = std::map<std::string, l2r::feature_description>;
+
 /// Options that only apply if pairs are made from text; --pool already has pairs.
 void expect_none_beside_pool(CLI::App const& verb) {
-  std::vector<std::string> const beside{"--pool",      "--out",      "--join",   "--join-columns",
-                                        "--names-out", "--unjudged", "--device", "--threads",
-                                        "--seed",      "--quiet",    "--json",   "--manifest"};
+  std::vector<std::string> const beside{
+      "--pool",     "--out",    "--join",    "--join-columns", "--names-out", "--feature-table-out",
+      "--unjudged", "--device", "--threads", "--seed",         "--quiet",     "--json",
+      "--manifest"};
   for (CLI::Option const* const option : verb.get_options())
     if (option->count() > 0 && std::ranges::find(beside, option->get_name()) == beside.end())
       throw usage_error(fmt::format("{} cannot be combined with --pool, whose pairs exist already",
@@ -72,8 +79,10 @@ void name_files(session& owner, features_arguments const& a) {
   inputs.push_back({"--run", a.run});
   for (std::string const& path : a.joins) inputs.push_back({"--join", path});
   owner.inputs(inputs);
-  std::vector<session::named_output> const outputs{
-      {"--out", a.out}, {"--candidates-out", a.candidates_out}, {"--names-out", a.names_out}};
+  std::vector<session::named_output> const outputs{{"--out", a.out},
+                                                   {"--candidates-out", a.candidates_out},
+                                                   {"--names-out", a.names_out},
+                                                   {"--feature-table-out", a.table_out}};
   owner.outputs(outputs);
   expect_outside(owner, inputs, outputs);
 }
@@ -81,12 +90,17 @@ void name_files(session& owner, features_arguments const& a) {
 /// Makes pairs from text and, if requested, the search's lists. Unjudged pairs have the label
 /// `unlabelled`.
 datasets::dataset pairs_of_text(session& owner, features_arguments& a,
-                                std::optional<datasets::run>& candidates) {
+                                std::optional<datasets::run>& candidates,
+                                described_features& described) {
   knn::text_index_options const options = a.index_options(owner);
   pool_inputs inputs = read_pool_inputs(owner, a, options);
   std::optional<datasets::run> given;
   if (!a.run.empty()) given = datasets::read_run(owner.ctx(), owner.input(a.run));
   auto const collection = index_collection(owner, a, options, inputs);
+  std::vector<std::string> const names = collection.feature_names();
+  std::vector<std::string> const units = collection.feature_units();
+  for (std::size_t f = 0; f < names.size(); ++f)
+    described[datasets::feature_word(names[f])] = {units[f], "rulerank features"};
   features::pool_topics const& topics = inputs.topics;
   features::pair_options how{.name = a.out, .named_features = true};
   features::found_lists lists;
@@ -140,9 +154,23 @@ std::string numbered_columns(datasets::joined_features const& joined) {
   return words;
 }
 
-/// Joins the columns of a file; adds their names to `names`.
+/// The table that fit --feature-table reads.
+std::string table_of(datasets::dataset const& data, described_features const& described) {
+  std::string table = "feature\tunit\torigin\n";
+  for (std::uint32_t const feature : datasets::listed_features(data)) {
+    bool const has_name = data.names.contains(feature);
+    std::string const word = has_name ? data.names.at(feature) : fmt::format("{}", feature);
+    auto const found = described.find(has_name ? datasets::feature_word(word) : word);
+    if (found != described.end())
+      table += fmt::format("{}\t{}\t{}\n", word, found->second.unit, found->second.origin);
+  }
+  return table;
+}
+
+/// Joins the columns of a file; adds their names to `names` and their origin to `described`.
 datasets::dataset joined(session& owner, features_arguments const& a, datasets::dataset data,
-                         std::string const& path, std::string& names) {
+                         std::string const& path, std::string& names,
+                         described_features& described) {
   auto const timer = owner.stage("join");
   std::vector<std::string> chosen;
   if (!a.columns.empty()) chosen = split_list(a.columns);
@@ -150,6 +178,10 @@ datasets::dataset joined(session& owner, features_arguments const& a, datasets::
       datasets::read_columns(owner.ctx(), owner.input(path), chosen,
                              [&owner](std::string const& message) { owner.warn(message); });
   datasets::joined_features result = datasets::join_features(data, columns, chosen);
+  for (std::size_t f = 0; f < result.columns.size(); ++f)
+    described[result.data.names.empty() ? fmt::format("{}", result.numbers[f])
+                                        : datasets::feature_word(result.columns[f])] = {
+        "", printable(path)};
   std::size_t const rows = columns.size();
   auto const [by_query, by_document] = result.key;
   std::string const counted_rows = by_query && by_document ? counted(rows, "pair")
@@ -183,18 +215,21 @@ datasets::dataset joined(session& owner, features_arguments const& a, datasets::
 
 /// Writes all outputs and then commits them.
 void write_pairs(features_arguments const& a, datasets::dataset data,
-                 std::optional<datasets::run> const& candidates, std::string const& names) {
+                 std::optional<datasets::run> const& candidates, std::string const& names,
+                 described_features const& described) {
   data.delimiter = delimiter_of(a.out);
+  std::string const table = table_of(data, described);
   std::ranges::replace(data.labels, datasets::unlabelled, a.unjudged);
   output_file out(a.out);
   datasets::write_dataset(data, out);
-  std::optional<output_file> lists, names_out;
+  std::optional<output_file> lists, names_out, table_out;
   if (candidates) write_candidates(*candidates, lists.emplace(a.candidates_out));
   if (!a.names_out.empty()) names_out.emplace(a.names_out).write(names);
-  for (std::optional<output_file>* const beside : {&lists, &names_out})
+  if (!a.table_out.empty()) table_out.emplace(a.table_out).write(table);
+  for (std::optional<output_file>* const beside : {&lists, &names_out, &table_out})
     if (*beside) (*beside)->flush();
   out.flush();
-  for (std::optional<output_file>* const beside : {&lists, &names_out})
+  for (std::optional<output_file>* const beside : {&lists, &names_out, &table_out})
     if (*beside) (*beside)->commit();
   out.commit();
 }
@@ -204,10 +239,12 @@ void features(session& owner, features_arguments& a, CLI::App const& verb) {
   check_usage(a, verb);
   name_files(owner, a);
   std::optional<datasets::run> candidates;
+  described_features described;
   datasets::dataset data =
-      a.pool.empty() ? pairs_of_text(owner, a, candidates) : read_pairs(owner, a);
+      a.pool.empty() ? pairs_of_text(owner, a, candidates, described) : read_pairs(owner, a);
   std::string names;
-  for (std::string const& path : a.joins) data = joined(owner, a, std::move(data), path, names);
+  for (std::string const& path : a.joins)
+    data = joined(owner, a, std::move(data), path, names, described);
   std::size_t const pairs = data.size(), queries = data.queries.size();
   std::size_t const features = datasets::listed_features(data).size();
   auto const judged =
@@ -216,7 +253,7 @@ void features(session& owner, features_arguments& a, CLI::App const& verb) {
       {"queries", queries}, {"pairs", pairs}, {"judged", judged}, {"features", features}};
   {
     auto const timer = owner.stage("write");
-    write_pairs(a, std::move(data), candidates, names);
+    write_pairs(a, std::move(data), candidates, names, described);
   }
   for (auto const& [key, value] : summary.items()) owner.note(key, value);
   if (a.out != "-")
@@ -262,6 +299,8 @@ void add_features(CLI::App& program, session& owner) {
     path_option(verb, "--names-out", a.names_out,
                 "Output file with the numbers and names of joined columns, for --names of explain "
                 "and inspect");
+    path_option(verb, "--feature-table-out", a.table_out,
+                "Output file with the units and origins of features, for --feature-table of fit");
   }
   a.add_search_to(verb, "Most documents of a topic");
   number_option(verb, "--unjudged V", a.unjudged,

@@ -6,6 +6,7 @@
 #include "core/named_values.hpp"
 #include "core/output_file.hpp"
 #include "datasets/item_words.hpp"
+#include "datasets/text_source.hpp"
 #include "l2r/model/model.hpp"
 #include "l2r/model/options_json.hpp"
 #include "l2r/model/recommended.hpp"
@@ -28,6 +29,7 @@ struct fit_arguments : fitting_arguments {
   std::string pool;
   bool best = false;
   std::string peers, lightgbm;
+  std::string feature_table;
   CLI::Option const* members = nullptr;
 
   /// Whether to compare the card with other models: not if certain members were requested, or the
@@ -311,12 +313,18 @@ void fit(session& owner, fit_arguments const& arguments) {
                                          {"--discretizer", arguments.discretizer.fitted},
                                          {"--settings", arguments.settings.file},
                                          {"--monotone", arguments.member.monotone},
-                                         {"--card", arguments.member.card_file}});
+                                         {"--card", arguments.member.card_file},
+                                         {"--feature-table", arguments.feature_table}});
   owner.outputs({{"--model", arguments.model}});
   output_file written(arguments.model);  // an unwritable output fails before the work
   std::vector<ranker_recipe> recipes = arguments.recipes(owner);
   std::vector<l2r::compared_model> peers = peers_of(owner, arguments);
   datasets::dataset const train = read_documents(owner, arguments);
+  l2r::feature_descriptions descriptions;
+  if (std::string const& path = arguments.feature_table; !path.empty())
+    descriptions = l2r::feature_descriptions_from_text(
+        datasets::open_text(owner.ctx(), owner.input(path))->bytes(), datasets::display_name(path),
+        train.names, datasets::listed_features(train));
   std::size_t const labelled = datasets::labelled_documents(train, "learn from").size();
   bool const compares = arguments.compares() && labelled >= l2r::labels_to_compare;
   if (!arguments.peers.empty() && !compares)
@@ -337,6 +345,7 @@ void fit(session& owner, fit_arguments const& arguments) {
   }
   {
     auto const timer = owner.stage("write");
+    result.model.descriptions = std::move(descriptions);
     written.write(l2r::to_bytes(result.model));
     written.commit();
   }
@@ -359,6 +368,9 @@ void add_fit(CLI::App& program, session& owner) {
     path_option(verb, "--pool", a.pool,
                 "Documents that --train was chosen from, labelled or not: they supply the values "
                 "for bins and normalization");
+    path_option(verb, "--feature-table", a.feature_table,
+                "Units and origins of features, kept in the model: lines of a feature, its unit "
+                "and its origin, separated by tabs, after a line of these titles");
   }
   path_option(verb, "--model", a.model, "Output file of the model")
       ->required()

@@ -177,9 +177,9 @@ void inspect(session& owner, inspect_arguments& arguments) {
   expect_rules(arguments, model);
   {
     auto const timer = owner.stage("inspect");
-    for (l2r::model_member const& member : model.members)
+    for (std::size_t k = 0; k < model.members.size(); ++k)
       found.members.push_back(report::inspected(
-          owner.ctx(), member, names, {.top = arguments.top, .documents = arguments.documents}));
+          owner.ctx(), model, k, names, {.top = arguments.top, .documents = arguments.documents}));
   }
   if (arguments.bootstrap > 0) add_intervals(owner, arguments, model, found);
   if (!arguments.test.empty()) found.file.emplace(inspect_file(owner, arguments, model, names));

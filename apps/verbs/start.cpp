@@ -304,21 +304,26 @@ std::vector<step> steps_of(start_arguments const& a) {
   step_lines const of(a);
   auto const in = [&](char const* name) { return of.in(name); };
   std::string const candidates = std::to_string(a.candidates);
+  // Folders of earlier versions have a pool without a table.
+  bool const has_table = !is_done(a, {"pool.txt"}) || is_done(a, {"features.tsv"});
   std::size_t const labels = documents_in(a, "pool.txt", a.labels);
   std::size_t const judgments =
       documents_in(a, "to-judge.txt", judged_documents * a.judged_queries);
   return {
       {"compute the features of the documents that may be labelled",
        {"pool.txt"},
-       joined(of.features("learn-queries.tsv", "pool.txt"), {"--candidates", candidates})},
+       joined(of.features("learn-queries.tsv", "pool.txt"),
+              {"--candidates", candidates, "--feature-table-out", in("features.tsv")})},
       {fmt::format("label {} documents in a browser", labels),
        {"labelled.txt"},
        joined(of.label("pool.txt", "learn-queries.tsv", "labels.tsv", "labelled.txt"),
               {"--max-documents", std::to_string(labels), "--norm", "query-minmax"})},
       {"fit a card of points",
        {"ranking.model"},
-       {"fit", "--train", in("labelled.txt"), "--pool", in("pool.txt"), "--unlabelled", "-1",
-        "--model", in("ranking.model")}},
+       joined({"fit", "--train", in("labelled.txt"), "--pool", in("pool.txt"), "--unlabelled", "-1",
+               "--model", in("ranking.model")},
+              has_table ? std::vector<std::string>{"--feature-table", in("features.tsv")}
+                        : std::vector<std::string>())},
       {"write the card as a page",
        {"card.html"},
        {"inspect", in("ranking.model"), "--format", "html", "--out", in("card.html")}},

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -45,12 +46,14 @@ scorecard_member const& portable_member(model const& of) {
 }
 
 additive_feature feature_of(scorecard_member const& member, std::size_t f,
-                            datasets::feature_names const& names) {
+                            datasets::feature_names const& names,
+                            feature_descriptions const& descriptions) {
   scorecard const& card = member.card;
   datasets::discretizer const& cuts = *member.cuts;
   additive_feature made;
   made.feature = card.features[f];
   made.name = name_of_feature(made.feature, cuts.names, names);
+  made.about = description_of(made.feature, descriptions);
   made.cuts =
       std::ranges::find(cuts.features, made.feature, &datasets::feature_cuts::feature)->cuts;
   for (std::size_t bin = 0; bin <= made.cuts.size(); ++bin)
@@ -90,6 +93,19 @@ void expect_exact_sums(additive_form const& form) {
                                   std::ldexp(most_exact_sum, -card_bits)));
 }
 
+/// A string of JSON that ends no comment: neither one of C nor a line of JavaScript.
+std::string comment_string(std::string_view text, bool ascii) {
+  std::string made = string_text(text, ascii);
+  auto const escape = [&](std::string_view found, std::string_view by) {
+    for (std::size_t at = made.find(found); at != made.npos; at = made.find(found, at))
+      made.replace(at, found.size(), by);
+  };
+  if (made.find("*/") != made.npos || made.find("/*") != made.npos) escape("*", "\\u002a");
+  escape("\xe2\x80\xa8", "\\u2028");
+  escape("\xe2\x80\xa9", "\\u2029");
+  return made;
+}
+
 void expect_identifier(std::string const& name) {
   auto const is_letter = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
@@ -127,7 +143,7 @@ additive_form additive_form_of(model const& of, export_options const& options) {
   form.absent_is_missing = how.unlisted == datasets::unlisted_values::missing &&
                            how.missing != datasets::missing_values::zero;
   for (std::size_t f = 0; f < member.card.features.size(); ++f)
-    form.features.push_back(feature_of(member, f, options.names));
+    form.features.push_back(feature_of(member, f, options.names, of.descriptions));
   expect_distinct_names(form);
   expect_exact_sums(form);
   return form;
@@ -155,11 +171,32 @@ std::vector<std::string> head_lines(additive_form const& form, export_options co
 }
 
 std::string head_comment(additive_form const& form, export_options const& options,
-                         std::string_view mark) {
+                         std::string_view mark, bool ascii) {
+  std::vector<std::string> lines = head_lines(form, options);
+  for (additive_feature const& one : form.features) {
+    auto const& [unit, origin] = one.about;
+    if (unit.empty() && origin.empty()) continue;
+    std::string line = comment_string(one.name, ascii) + ":";
+    if (!unit.empty()) line += " unit " + comment_string(unit, ascii);
+    if (!unit.empty() && !origin.empty()) line += ",";
+    if (!origin.empty()) line += " origin " + comment_string(origin, ascii);
+    lines.push_back(std::move(line));
+  }
   std::string text;
-  for (std::string const& line : head_lines(form, options))
-    text += fmt::format("{} {}\n", mark, line);
+  for (std::string const& line : lines) text += fmt::format("{} {}\n", mark, line);
   return text;
+}
+
+bool has_descriptions(additive_form const& form) {
+  return std::ranges::any_of(form.features, [](additive_feature const& one) {
+    return !one.about.unit.empty() || !one.about.origin.empty();
+  });
+}
+
+std::string list_of(additive_form const& form, std::string feature_description::*text) {
+  nlohmann::json list = nlohmann::json::array();
+  for (additive_feature const& one : form.features) list.push_back(one.about.*text);
+  return list.dump();
 }
 
 std::string number_text(double value) {

@@ -20,6 +20,7 @@ struct additive_feature {
   std::vector<double> points;  ///< [cuts + 1]
   double missing = 0;          ///< the points of a missing value
   bool misses = true;          ///< a training document missed the value, or it is unknown
+  feature_description about{};
 };
 
 /// Sums of points are exact in double, and in float32 where `single`.
@@ -47,9 +48,14 @@ score_range range_of(additive_form const& form);
 
 /// The lines of the comment at the head of a file, without marks of a comment.
 std::vector<std::string> head_lines(additive_form const& form, export_options const& options);
-/// The same, each line behind `mark`.
+/// The same and the descriptions of features, each line after `mark`. `ascii`: for Java.
 std::string head_comment(additive_form const& form, export_options const& options,
-                         std::string_view mark);
+                         std::string_view mark, bool ascii = false);
+
+/// Whether a feature has a unit or an origin.
+bool has_descriptions(additive_form const& form);
+/// The features' units, or origins, as a list of JSON.
+std::string list_of(additive_form const& form, std::string feature_description::*text);
 
 /// A number as C, Java, JavaScript and Python read it: the shortest decimal of the same double.
 std::string number_text(double value);

@@ -81,6 +81,24 @@ TEST(export_model, every_format_of_one_model_and_none_of_others) {
                usage_error);
 }
 
+TEST(is_portable, says_of_recipes_what_it_says_of_their_models) {
+  auto const train = testing_tools::random_set(400, 1);
+  rules_recipe normalized;
+  normalized.discretizer.norm = datasets::normalization::query_minmax;
+  scorecard_recipe given;
+  given.cuts = std::make_shared<datasets::discretizer const>(
+      datasets::fit_discretizer(context{}, train, normalized.discretizer));
+  std::vector<std::pair<std::vector<recipe>, bool>> const cases{
+      {{card_recipe()}, true},   {{scorecard_recipe{}}, true},
+      {{rules_recipe{}}, true},  {{normalized}, false},
+      {{given}, false},          {{linear_recipe{}}, false},
+      {{joint_recipe{}}, false}, {{rules_recipe{}, scorecard_recipe{}}, false}};
+  for (auto const& [recipes, portable] : cases) {
+    EXPECT_EQ(is_portable(recipes), portable);
+    EXPECT_EQ(is_portable(fit(context{}, train, recipes)), portable);
+  }
+}
+
 TEST(check_export, compares_every_document) {
   auto train = testing_tools::random_set(400, 1);
   model const fitted = fit(context{}, train, std::vector<recipe>{card_recipe()});

@@ -55,7 +55,7 @@ std::string write_java(additive_form const& form, export_options const& options)
         "    static final double[] POINTS = {{{}}};\n  }}\n",
         own, numbers_text(one.cuts), numbers_text(one.points));
   }
-  return head_comment(form, options, "//") +
+  return head_comment(form, options, "//", true) +
          fmt::format(
              "public final class {} {{\n"
              "  public static final String[] FEATURES = {{\n{}  }};\n"

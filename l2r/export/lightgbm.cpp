@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -64,6 +65,20 @@ std::string lightgbm_tree(std::size_t number, additive_feature const& feature) {
       fmt::join(same(splits, 1), " "), fmt::join(same(splits, 1), " "));
 }
 
+/// Units and origins, which LightGBM ignores. A line of its head has one `=`.
+std::string lines_of_descriptions(additive_form const& form) {
+  if (!has_descriptions(form)) return {};
+  std::string lines;
+  for (auto const& [key, text] : {std::pair("feature_units", &feature_description::unit),
+                                  std::pair("feature_origins", &feature_description::origin)}) {
+    std::string list = list_of(form, text);
+    for (std::size_t at = list.find('='); at != list.npos; at = list.find('='))
+      list.replace(at, 1, "\\u003d");
+    lines += fmt::format("{}={}\n", key, list);
+  }
+  return lines;
+}
+
 }  // namespace
 
 std::string write_lightgbm(additive_form const& form, export_options const&) {
@@ -78,10 +93,12 @@ std::string write_lightgbm(additive_form const& form, export_options const&) {
   }
   return fmt::format(
       "tree\nversion=v4\nnum_class=1\nnum_tree_per_iteration=1\nlabel_index=0\n"
-      "max_feature_idx={}\nobjective=regression\nfeature_names={}\nfeature_infos={}\n\n{}"
+      "max_feature_idx={}\nobjective=regression\nfeature_names={}\nfeature_infos={}\nportable="
+      "true\n{}\n{}"
       "end of trees\n\nfeature_importances:\n\nparameters:\nend of parameters\n\n"
       "pandas_categorical:null\n",
-      form.features.size() - 1, fmt::join(names, " "), fmt::join(ranges, " "), trees);
+      form.features.size() - 1, fmt::join(names, " "), fmt::join(ranges, " "),
+      lines_of_descriptions(form), trees);
 }
 
 }  // namespace rulerank::l2r

@@ -220,6 +220,7 @@ list_form list_form_of(model const& of, export_options const& options) {
   for (auto const& [number, name] : names) {
     form.numbers.push_back(number);
     form.names.push_back(name);
+    if (!of.descriptions.empty()) form.about.push_back(description_of(number, of.descriptions));
   }
   for (std::size_t k = 0; k < of.members.size(); ++k)
     if (auto const* const linear = std::get_if<linear_member>(&of.members[k]))

@@ -45,11 +45,12 @@ using feature_pair = std::pair<std::size_t, std::size_t>;
 /// The score is that of the one member or, of several, the mean of theirs, each standardized within
 /// the list; where these are all equal, 0.
 struct list_form {
-  std::vector<std::uint32_t> numbers;  ///< of the features, ascending
-  std::vector<std::string> names;      ///< [features]
-  bool absent_is_missing = false;      ///< of a feature that a document does not list
-  std::vector<list_member> members;    ///< all of them of all the features
-  std::vector<feature_pair> pairs;     ///< with a table in some member; ascending
+  std::vector<std::uint32_t> numbers;      ///< of the features, ascending
+  std::vector<std::string> names;          ///< [features]
+  std::vector<feature_description> about;  ///< [features]; empty: none has a unit or an origin
+  bool absent_is_missing = false;          ///< of a feature that a document does not list
+  std::vector<list_member> members;        ///< all of them of all the features
+  std::vector<feature_pair> pairs;         ///< with a table in some member; ascending
 
   /// One member of points: a document's score depends on its own values alone.
   bool is_portable() const;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -305,6 +306,13 @@ std::string write_onnx(list_form const& form, export_options const& options) {
       .message(14, property("pairs", fmt::format("[{}]", fmt::join(pairs, ", "))))
       .message(14, property("absent", form.absent_is_missing ? "NaN" : "0"))
       .message(14, property("portable", form.is_portable() ? "true" : "false"));
+  for (auto const& [key, text] : {std::pair("feature_units", &feature_description::unit),
+                                  std::pair("feature_origins", &feature_description::origin)}) {
+    std::vector<std::string> texts;
+    for (feature_description const& one : form.about) texts.push_back(string_text(one.*text));
+    if (!texts.empty())
+      model.message(14, property(key, fmt::format("[{}]", fmt::join(texts, ", "))));
+  }
   return model.encoded();
 }
 

@@ -144,8 +144,15 @@ std::string card_sheet(additive_form const& form, export_options const& options,
                        std::vector<bin_rows>& rows) {
   sheet_writer to;
   to.next_row();
-  for (std::size_t column = 0; std::string_view const title : {"feature", "from", "points"})
-    to.text(column++, title);
+  bool const described = has_descriptions(form);
+  for (std::size_t column = 0;
+       std::string_view const title : {"feature", "from", "points", "unit", "origin"})
+    if (column < 3 || described) to.text(column++, title);
+  auto const describe = [&](additive_feature const& one) {
+    if (!described) return;
+    to.text(3, one.about.unit);
+    to.text(4, one.about.origin);
+  };
   for (additive_feature const& one : form.features) {
     rows.push_back({to.row() + 1, to.row() + one.points.size()});
     for (std::size_t bin = 0; bin < one.points.size(); ++bin) {
@@ -153,11 +160,13 @@ std::string card_sheet(additive_form const& form, export_options const& options,
       to.text(0, one.name);
       to.number(1, bin == 0 ? least_number : one.cuts[bin - 1]);
       to.number(2, one.points[bin]);
+      describe(one);
     }
     to.next_row();
     to.text(0, one.name);
     to.text(1, "missing");
     to.number(2, one.missing);
+    describe(one);
   }
   to.next_row();
   for (std::string const& line : head_lines(form, options)) {

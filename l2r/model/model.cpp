@@ -6,6 +6,7 @@
 #include "core/sha256.hpp"
 #include "datasets/discretizer_json.hpp"
 #include "datasets/text_source.hpp"
+#include "l2r/model/feature_descriptions.hpp"
 #include "l2r/model/json_fields.hpp"
 #include "l2r/model/member_kind.hpp"
 
@@ -160,6 +161,7 @@ model parse(nlohmann::ordered_json const& json, std::string_view payload, std::s
   if (header.has("columns"))
     m.columns = static_cast<std::uint32_t>(
         header.integer("columns", 1, std::numeric_limits<std::int32_t>::max()));
+  if (header.has("features")) m.descriptions = feature_descriptions_from_json(header);
   return m;
 }
 
@@ -225,6 +227,7 @@ std::string to_bytes(model const& m) {
   for (items_pointer const& t : parts.training) header["training"].push_back(header_of(*t));
   header["members"] = std::move(members);
   if (m.columns != 0) header["columns"] = m.columns;
+  if (!m.descriptions.empty()) header["features"] = to_json(m.descriptions);
   std::string body = header.dump() + "\n";
   for (items_pointer const& t : parts.training) append_bytes(body, *t);
   return fmt::format("{} {} {}\n", magic, model_version, sha256_hex(body)) + body;

@@ -7,6 +7,8 @@
 #include "l2r/rules/options.hpp"
 #include "l2r/scorecard/scorecard.hpp"
 
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -113,6 +115,26 @@ std::string_view kind_of(model_member const& of);
 /// The cuts of a member; null for `linear`, and if documents are given as items.
 std::shared_ptr<datasets::discretizer const> const& cuts_of(model_member const& of);
 
+/// The unit of a feature's values, such as `EUR`, and where the values are computed. Both are UTF-8
+/// without control characters, and may be empty.
+struct feature_description {
+  std::string unit;
+  std::string origin;
+};
+/// By the features' numbers.
+using feature_descriptions = std::map<std::uint32_t, feature_description>;
+
+/// Empty texts for a feature that `in` lacks.
+feature_description const& description_of(std::uint32_t feature, feature_descriptions const& in);
+
+/// Reads a feature table (docs/reference/verbs/fit.md): cells separated by tabs, first the titles
+/// `feature`, `unit` and `origin`, then a line for each feature, by its name in `names` or, without
+/// names, by its number, up to the last of `listed` (datasets::listed_features). Throws `error`
+/// with `name`, line and column for invalid text, another feature, and a feature that occurs twice.
+feature_descriptions feature_descriptions_from_text(std::string_view text, std::string const& name,
+                                                    datasets::feature_names const& names,
+                                                    std::span<std::uint32_t const> listed);
+
 /// A complete ranking model. A document's score is that of the only member or, with several, the
 /// mean of the members' scores, each standardized within the query's list (0 if all are equal).
 struct model {
@@ -120,6 +142,8 @@ struct model {
   /// Width of the feature arrays used for the fit, if known and larger than the last listed
   /// feature's number: the features beyond it occur in no document. Otherwise 0.
   std::uint32_t columns = 0;
+  /// Units and origins of features, as far as a person described them.
+  feature_descriptions descriptions{};
 };
 
 /// The names of a model's features; empty if they have numbers. All members were fitted to the same
@@ -174,10 +198,10 @@ inline constexpr int model_version = 3;
 
 /// Serializes a model. Format: the line `rulerank-model VERSION SHA256` (of everything after that
 /// line); a line of JSON (cuts, the columns of the training documents, members that refer to these
-/// by index, and `model::columns` if known); then little-endian binary: for each set of training
-/// documents the bin codes column by column, one byte each, unpadded, and the labels, four bytes
-/// each. Equal cuts and documents are stored once. Throws `usage_error` for a model without members
-/// or with a member without cuts.
+/// by index, `model::columns` if known, and the descriptions of features if there are any); then
+/// little-endian binary: for each set of training documents the bin codes column by column, one
+/// byte each, unpadded, and the labels, four bytes each. Equal cuts and documents are stored once.
+/// Throws `usage_error` for a model without members or with a member without cuts.
 std::string to_bytes(model const& m);
 /// Throws `error` naming `name` if the bytes are not a model, are damaged or truncated, have
 /// another version, or hold invalid values.

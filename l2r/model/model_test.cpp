@@ -250,6 +250,68 @@ std::string message_with(std::string const& from, std::string const& to,
   return message_of(file_of(changed, bytes.substr(end + 1)));
 }
 
+TEST(model, descriptions_of_features_come_back_whole) {
+  model m = small_model();
+  EXPECT_EQ(to_bytes(m).find("\"origin\""), std::string::npos);
+  m.descriptions = {{1, {"EUR", "catalog.price"}}, {7, {"", "a \"b\" \u20ac"}}};
+  model const back = model_from_bytes(to_bytes(m), "m.model");
+  EXPECT_EQ(description_of(1, back.descriptions).unit, "EUR");
+  EXPECT_EQ(description_of(1, back.descriptions).origin, "catalog.price");
+  EXPECT_EQ(description_of(7, back.descriptions).origin, "a \"b\" \u20ac");
+  EXPECT_EQ(description_of(3, back.descriptions).origin, "");
+  EXPECT_EQ(to_bytes(back), to_bytes(m));
+  for (auto const& [from, to, says] :
+       {std::tuple{"\"unit\":\"EUR\"", "\"unit\":7",
+                   "features[0].unit: found 7, expected a string"},
+        {"price\"},{\"feature\":7", "price\"},{\"feature\":1",
+         "features[1].feature: found 1 twice"},
+        {"price\"},{\"feature\":7", "price\"},{\"feature\":-1",
+         "features[1].feature: found -1, expected an integer"},
+        {"EUR", "E\\nR", "features[0].unit: found a control character"},
+        {"[{\"feature\":1,\"unit\"", "[3,{\"feature\":1,\"unit\"",
+         "features[0]: found 3, expected an object"}})
+    EXPECT_EQ(message_with(from, to, m).find(fmt::format("m.model:1:1: {}", says)), 0U)
+        << message_with(from, to, m);
+}
+
+TEST(model, a_later_file_may_have_more_members) {
+  EXPECT_EQ(message_with("{\"cuts\"", "{\"later\":[1],\"cuts\""), "OK");
+}
+
+TEST(feature_table, is_read_by_names_or_numbers) {
+  std::vector<std::uint32_t> const listed{2, 5};
+  auto const read = [&](std::string const& text, datasets::feature_names const& names = {}) {
+    return feature_descriptions_from_text(text, "t.tsv", names, listed);
+  };
+  auto const by_number = read(
+      "\xef\xbb\xbf"
+      "feature\tunit\torigin\r\n5\tms\tlog\r\n\r\n3\t\tsearch engine\r\n");
+  ASSERT_EQ(by_number.size(), 2U);
+  EXPECT_EQ(by_number.at(5).unit, "ms");
+  EXPECT_EQ(by_number.at(3).origin, "search engine");
+  datasets::feature_names const names{{2, "b c"}, {5, "7"}};
+  EXPECT_EQ(read("feature\tunit\torigin\n7\tms\t\nb c\t%\tx y", names).at(5).unit, "ms");
+  EXPECT_TRUE(read("feature\tunit\torigin\n").empty());
+  std::string const head = "feature\tunit\torigin\n";
+  for (auto const& [text, of_names, message] :
+       {std::tuple{std::string(), false, "1:1: found \"\", expected the titles"},
+        {std::string("feature\torigin\tunit\n"), false, "1:1: found \"feature\\x09origin"},
+        {std::string("name\n"), false, "1:5: found fewer than 3 cells"},
+        {head + "2\tms\n", false, "2:5: found fewer than 3 cells"},
+        {head + "2\tms\tlog\t\n", false, "2:9: found more than 3 cells"},
+        {head + "6\tms\tlog\n", false, "2:1: found \"6\", expected a feature's number"},
+        {head + "0\tms\tlog\n", false, "2:1: found \"0\", expected a feature's number"},
+        {head + "b c\tms\tlog\n", false, "2:1: found \"b c\", expected a feature's number"},
+        {head + "2\tms\tlog\n", true, "2:1: found \"2\", expected a feature's name"},
+        {head + "2\t\t\n5\t\t\n2\tms\tlog\n", false, "4:1: found \"2\" twice"},
+        {head + "2\tm\xff\tlog\n", false, "2:3: found \"m\\xff\", expected UTF-8"},
+        {head + "2\tm\tl\x1b\n", false, "2:5: found \"l\\x1b\", expected UTF-8"}}) {
+    std::string const found = rulerank::testing_tools::message_of(
+        [&] { read(text, of_names ? names : datasets::feature_names()); });
+    EXPECT_TRUE(found.starts_with(fmt::format("t.tsv:{}", message))) << found;
+  }
+}
+
 TEST(model, bytes_after_the_last_documents_are_refused) {
   std::string const bytes = to_bytes(small_model());
   std::string const header = bytes.substr(bytes.find('\n') + 1);

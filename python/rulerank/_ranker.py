@@ -21,7 +21,7 @@ from ._run import Running
 from .exceptions import UsageError
 
 if typing.TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from typing_extensions import Self
@@ -43,17 +43,34 @@ USUAL = {"method": "tube", "bins": 10, "loss": "pair", "points_penalty": 1e-4, "
 USUAL_OF_CARD = {"method": "capped", "bins": 12, "points_penalty": 1e-3}
 
 
+def feature_word(column, names):
+    """A frame's column is a name; an array's column k is feature k + 1."""
+    if not isinstance(column, (int, np.integer)):
+        return column
+    return column + 1 if names is None else names[column]
+
+
 def directions_text(monotone, names):
-    """The lines of --monotone. A frame's column is a name; an array's column k is feature k + 1."""
+    """The lines of --monotone."""
     if monotone is None:
         return None
+    return "".join(f"{direction} {feature_word(column, names)}\n" for column, direction in monotone.items())
 
-    def feature(column):
-        if not isinstance(column, (int, np.integer)):
-            return column
-        return column + 1 if names is None else names[column]
 
-    return "".join(f"{direction} {feature(column)}\n" for column, direction in monotone.items())
+def table_text(feature_table, names):
+    """The lines of --feature-table."""
+    if feature_table is None:
+        return None
+    lines = ["feature\tunit\torigin\n"]
+    for column, texts in feature_table.items():
+        if isinstance(texts, str) or len(texts) != 2 or not all(isinstance(text, str) for text in texts):
+            raise UsageError(f"feature_table: found {texts!r} for {column!r}, expected two texts, the unit and the origin")
+        lines.append("\t".join([str(feature_word(column, names)), *texts]) + "\n")
+    return "".join(lines)
+
+
+def table_of(model):
+    return {number - 1 if name is None else name: (unit, origin) for number, name, unit, origin in model.descriptions}
 
 
 class PreparedScorers:
@@ -100,6 +117,8 @@ class RuleRanker(Running, BaseEstimator):
     monotone : dict from a feature's name or column to "rising", "falling", "free" or "either"
         Directions of the points of a card. either, also the default for other features: determined by the labels
     card : str, a card from `card_text`, possibly edited, whose open points (?) are fitted
+    feature_table : dict from a feature's name or column to its unit and its origin, such as {"price": ("EUR", "catalog.price")}
+        Kept in the model, and shown by `rulerank inspect` and `explain` and in the files of `export`
     strength : number or "cross-fit", of the ridge penalty of linear members
     pairs : for joint members, the maximum number of pairs of features with points of their own
     folds : for cross-fitting
@@ -118,6 +137,7 @@ class RuleRanker(Running, BaseEstimator):
     parameters_ : list of dicts, one per member: its kind and the parameters used for the fit, also for parameters that are
         None, "cross-fit" or "recommended" in `get_params`
     feature_importances_ : array [features]
+    feature_table_ : dict from a feature's name or column to its unit and its origin, as far as the model has them
     portable_ : whether a score depends on the values of its own row alone, so that rows can be scored one at a time
 
     Examples
@@ -141,7 +161,8 @@ class RuleRanker(Running, BaseEstimator):
                  missing_values: str = "item", unlisted: str = "zero", cuts: _core.Cuts | None = None,
                  loss: str | None = None, points_penalty: Penalty | None = None, smoothness: float | None = None,
                  max_features: Count = 10, max_points: Count = 100, target: str = "auto",
-                 monotone: Mapping[str | int, str] | None = None, card: str | None = None, strength: Penalty = 10.0,
+                 monotone: Mapping[str | int, str] | None = None, card: str | None = None,
+                 feature_table: Mapping[str | int, Sequence[str]] | None = None, strength: Penalty = 10.0,
                  pairs: Count = 24, folds: Count = 5, engine: str = "auto", qid_column: str | int | None = "qid", device: str = "cpu",
                  n_jobs: int | None = None, random_state: RandomState = 1, verbose: Progress = False) -> None:
         self.members = members
@@ -165,6 +186,7 @@ class RuleRanker(Running, BaseEstimator):
         self.target = target
         self.monotone = monotone
         self.card = card
+        self.feature_table = feature_table
         self.strength = strength
         self.pairs = pairs
         self.folds = folds
@@ -239,7 +261,8 @@ class RuleRanker(Running, BaseEstimator):
         with self._running() as run:
             train = dataset_of(run, X, queries_of(qid, X.shape[0]), y,
                                getattr(self, "feature_names_in_", None))
-            self.model_ = _core.fit(run, train, self._recipes(train), columns_to_keep(self))
+            self.model_ = _core.fit(run, train, self._recipes(train), columns_to_keep(self),
+                                     table_text(self.feature_table, getattr(self, "feature_names_in_", None)))
         self._scorers = PreparedScorers()
         return self
 
@@ -285,6 +308,11 @@ class RuleRanker(Running, BaseEstimator):
     def portable_(self) -> bool:
         """Whether a score depends on the values of its own row alone. Otherwise it depends on the other rows of its query, too."""
         return self._fitted("portable_").portable
+
+    @property
+    def feature_table_(self) -> dict[str | int, tuple[str, str]]:
+        """The unit and the origin of features, by their name or, without names, column; empty texts are unknown."""
+        return table_of(self._fitted("feature_table_"))
 
     def _fitted(self, attribute):
         try:
@@ -400,6 +428,8 @@ class RuleRanker(Running, BaseEstimator):
         model = _core.Model.read(str(path))
         usual = USUAL_OF_CARD if "card" in model.kinds else USUAL
         own = {name: value for name, value in model.parameters.items() if name not in usual or value != usual[name]}
+        if table := table_of(model):
+            own["feature_table"] = table
         made = cls(**{"members": ",".join(dict.fromkeys(model.kinds))} | own | params)
         made.model_ = model
         made.n_features_in_ = model.feature_count

@@ -641,6 +641,31 @@ void add_recipes(nb::module_& to) {
       "The name, members and reason of a recommendation, and its recipes.");
 }
 
+/// `columns`: of the array; 0: the last feature that a document lists is the last one.
+l2r::feature_descriptions descriptions_of(std::optional<std::string> const& table,
+                                          datasets::dataset const& train, std::uint32_t columns) {
+  if (!table) return {};
+  std::vector<std::uint32_t> listed = datasets::listed_features(train);
+  if (columns > 0) listed = {1, columns};
+  try {
+    return l2r::feature_descriptions_from_text(*table, "feature_table", train.names, listed);
+  } catch (error const& e) {  // about a parameter, not a file
+    throw usage_error(e.what());
+  }
+}
+
+/// (number, name, unit, origin) of each described feature; a feature without a name has none.
+auto descriptions(fitted_model const& of) {
+  datasets::feature_names const& names = l2r::names_of(of.model);
+  std::vector<std::tuple<std::uint32_t, std::optional<std::string>, std::string, std::string>> all;
+  for (auto const& [feature, one] : of.model.descriptions) {
+    auto const name = names.find(feature);
+    all.emplace_back(feature, name != names.end() ? std::optional(name->second) : std::nullopt,
+                     one.unit, one.origin);
+  }
+  return all;
+}
+
 void add_model(nb::module_& to) {
   nb::class_<fitted_model>(to, "Model", "What fit makes and ranking needs: members, as one file.")
       .def_static(
@@ -683,6 +708,7 @@ void add_model(nb::module_& to) {
       .def_prop_ro("used_parameters",
                    [](fitted_model const& of) { return used_parameters(of.model); })
       .def_prop_ro("feature_count", [](fitted_model const& of) { return feature_count(of.model); })
+      .def_prop_ro("descriptions", &descriptions)
       .def_prop_ro("feature_names", [](fitted_model const& of) {
         std::vector<std::string> names;
         for (auto const& [feature, name] : l2r::names_of(of.model)) names.push_back(name);
@@ -698,15 +724,18 @@ void add_ranker(nb::module_& to) {
   to.def(
       "fit",
       [](run_settings const& how, documents const& train, std::vector<member_recipe> const& recipes,
-         std::uint32_t columns) {
+         std::uint32_t columns, std::optional<std::string> const& feature_table) {
         std::vector<l2r::recipe> all;
         for (member_recipe const& one : recipes) all.push_back(one.how);
+        l2r::feature_descriptions descriptions =
+            descriptions_of(feature_table, train.data, columns);
         fitted_model made{
             run(how, [&](context const& ctx) { return l2r::fit(ctx, train.data, all); })};
         if (columns > feature_count(made.model)) made.model.columns = columns;
+        made.model.descriptions = std::move(descriptions);
         return made;
       },
-      "run"_a, "train"_a, "recipes"_a, "columns"_a,
+      "run"_a, "train"_a, "recipes"_a, "columns"_a, "feature_table"_a.none(),
       "columns: of the array that train was made of.");
   to.def("importances", &importances, "run"_a, "model"_a, "documents"_a,
          "What features move scores by: of each member (feature, moved).");

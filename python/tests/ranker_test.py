@@ -330,6 +330,23 @@ def test_a_card_is_exported(train, test, tmp_path):
         ranker.export(tmp_path / "mine.h", "C")
 
 
+def test_units_and_origins_of_features(program, train, tmp_path):
+    table = {0: ("EUR", "catalog.price"), 2: ("", "log")}
+    ranker = RuleRanker("linear", feature_table=table).fit(train.X, train.y, train.qid)
+    assert ranker.feature_table_ == table
+    assert RuleRanker("linear").fit(train.X, train.y, train.qid).feature_table_ == {}
+    ranker.save(tmp_path / "m")
+    assert "catalog.price" in program("inspect", "--model", tmp_path / "m")
+    loaded = RuleRanker.load(tmp_path / "m")
+    assert loaded.feature_table_ == loaded.feature_table == table
+    assert clone(loaded).fit(train.X, train.y, train.qid).model_.to_bytes() == ranker.model_.to_bytes()
+    frame = pd.DataFrame(train.X, columns=[f"column {i}" for i in range(train.X.shape[1])])
+    named = RuleRanker(max_features=3, feature_table={"column 1": ("ms", ""), 0: ("EUR", "")}).fit(frame, train.y, train.qid)
+    assert named.feature_table_ == {"column 0": ("EUR", ""), "column 1": ("ms", "")}
+    wide = RuleRanker("linear", feature_table={train.X.shape[1]: ("ms", "")})
+    wide.fit(sp.csr_matrix(with_a_column(train.X, 0)), train.y, train.qid)  # no row lists the last column
+
+
 def test_directions_of_a_card():
     X = np.array([[d * 7 % 10, d * 13 % 11] for d in range(300)])
     y, qid = [d * 7 % 10 * 3 // 10 for d in range(300)], [d // 10 for d in range(300)]
@@ -602,6 +619,9 @@ def test_rows_without_a_label(train):
     ({"members": "card", "points_penalty": "cross-fit"}, "points_penalty: found 'cross-fit', expected a number"),
     ({"members": "card", "target": "pool"}, "target: found 'pool'"),
     ({"monotone": {0: "up"}}, 'monotone:1:1: found "up", expected rising, falling, free or either'),
+    ({"feature_table": {0: "EUR"}}, "feature_table: found 'EUR' for 0, expected two texts"),
+    ({"feature_table": {99: ("EUR", "")}}, 'feature_table:2:1: found "100", expected a feature\'s number'),
+    ({"feature_table": {0: ("EUR\t", "")}}, "feature_table:2:7: found more than 3 cells"),
     ({"card": "rising 1\n  3 4\n"}, 'card:2:3: found "3" as the first bin, expected least'),
     ({"members": "rules", "max_features": 3}, "no member is of the kind card"),
     ({"members": "linear", "loss": "list"}, "loss: found 'list'"),

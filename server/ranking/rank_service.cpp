@@ -72,9 +72,9 @@ using all_words = std::vector<report::member_words>;
 all_words words_of(l2r::explainer const& explainer, served_model const& model) {
   static datasets::feature_names const own;
   all_words words;
-  auto const& members = model.scorer.fitted().members;
-  for (std::size_t k = 0; k < members.size(); ++k)
-    words.push_back(report::words_of(members[k], explainer.ranges(k), own));
+  l2r::model const& of = model.scorer.fitted();
+  for (std::size_t k = 0; k < of.members.size(); ++k)
+    words.push_back(report::words_of(of, k, explainer.ranges(k), own));
   return words;
 }
 

@@ -36,6 +36,10 @@ def next_single(value, up):
     return struct.unpack("f", struct.pack("i", bits + (1 if up == (value > 0) else -1)))[0]
 
 
+# Units and origins, some of which would end a comment, a string or a line.
+TEXTS = ["", "EUR", "\u20ac", "catalog.price", "a = b", "*/", "/*/ **/", "\\u000a", "C:\\users", "??/", '"', "'''", '"""', "-- x", "a\u2028b", "]]>&<"]
+
+
 class Card:
     """A random card: features {name: (cuts, points of bins, points of missing values)}, and how values are read."""
 
@@ -44,6 +48,8 @@ class Card:
         names = names or draw.choice([["1", "4", "12"], ["2"], ["age-days", "bm25", "title.len"]])
         self.unlisted, self.missing = draw.choice(["zero", "zero", "missing"]), draw.choice(["item", "item", "none", "zero"])
         self.features = {}
+        texts = random.Random(str(draw.getstate()))
+        self.descriptions = {name: (texts.choice(TEXTS), texts.choice(TEXTS)) for name in names if texts.random() < .8}
         for name in names:
             own = cuts or self.draw_cuts(draw)
             points = [draw.randrange(1000) for _ in range(len(own) + 1)]
@@ -150,7 +156,9 @@ class Exporting(harness.CommandLine):
     def fit(self, card):
         self.file("train.txt", card.training())
         self.file("card.txt", card.text())
-        self.expect(0, "fit", "--train", "train.txt", "--card", "card.txt", "--model", "card.model", "--quiet",
+        rows = [("feature", "unit", "origin"), *((name, *texts) for name, texts in card.descriptions.items())]
+        self.file("features.tsv", "".join("\t".join(row) + "\n" for row in rows).encode())
+        self.expect(0, "fit", "--train", "train.txt", "--card", "card.txt", "--model", "card.model", "--quiet", "--feature-table", "features.tsv",
                     "--unlisted", card.unlisted, "--missing-values", card.missing)
 
     def cards(self, seed, **how):
@@ -175,6 +183,30 @@ class Exporting(harness.CommandLine):
         done = subprocess.run([str(word) for word in words], cwd=self.folder, capture_output=True, check=False, **options)
         self.assertEqual(done.returncode, 0, done.stderr.decode())
         return done.stdout.decode()
+
+    def expect_descriptions(self, card, units, origins):
+        """Lists of JSON; None for both: no feature has a unit or an origin."""
+        expected = [card.descriptions.get(name, ("", "")) for name in card.features]
+        self.assertEqual(units is None, set(expected) == {("", "")})
+        if units is not None:
+            self.assertEqual(list(zip(json.loads(units), json.loads(origins))), expected)
+
+    def expect_head(self, card, text):
+        """A line of the comment at the head for each feature that has a unit or an origin."""
+        decode = json.JSONDecoder().raw_decode
+        found = {}
+        for line in text.split("\n"):
+            begin = line.find('"')
+            if not 0 <= begin <= 3 or not line.startswith(("//", "#", "--", " *")):
+                continue
+            name, end = decode(line, begin)
+            self.assertEqual(line[end], ":")
+            texts = dict.fromkeys(("unit", "origin"), "")
+            while end + 1 < len(line):
+                word = line[end + 1:].lstrip().partition(" ")[0]
+                texts[word], end = decode(line, line.index('"', end + 1))
+            found[name] = (texts["unit"], texts["origin"])
+        self.assertEqual(found, {exported(name): texts for name, texts in card.descriptions.items() if any(texts)})
 
     def expect_rows(self, card, documents, text):
         """Lines of a score and the points of each feature."""
@@ -233,7 +265,7 @@ class Languages(Exporting):
     def test_c(self):
         tool(self, "gcc", "g++")
         for card, documents in self.cards("c"):
-            self.export("c", "mine.h")
+            self.expect_head(card, self.export("c", "mine.h").read_text())
             self.file("driver.c", C_DRIVER.encode())
             for compiler, standard in (("gcc", "c99"), ("clang", "c99"), ("g++", "c++11")):
                 if shutil.which(compiler):
@@ -246,7 +278,7 @@ class Languages(Exporting):
     def test_java(self):
         tool(self, "javac", "java")
         for card, documents in self.cards("java"):
-            self.export("java", "Mine.java")
+            self.expect_head(card, self.export("java", "Mine.java").read_text())
             self.file("Driver.java", JAVA_DRIVER.encode())
             self.run_tool("javac", "-Xlint:all", "-Werror", "Mine.java", "Driver.java")
             self.expect_rows(card, documents, self.run_tool("java", "Driver", input=self.lines_of_values(card, documents).encode()))
@@ -269,7 +301,7 @@ class Languages(Exporting):
     def test_javascript(self):
         tool(self, "node")
         for card, documents in self.cards("javascript"):
-            self.export("javascript", "mine.mjs")
+            self.expect_head(card, self.export("javascript", "mine.mjs").read_text())
             self.file("driver.mjs", JAVASCRIPT_DRIVER.encode())
             nulls = [{name: None if math.isnan(x) else x for name, x in card.by_names(document).items()}
                      for document in documents]
@@ -279,7 +311,9 @@ class Languages(Exporting):
     def test_python(self):
         for card, documents in self.cards("python"):
             module = {}
-            exec(compile(self.export("python", "mine.py").read_text(), "mine.py", "exec"), module)
+            text = self.export("python", "mine.py").read_text()
+            self.expect_head(card, text)
+            exec(compile(text, "mine.py", "exec"), module)
             for document in documents:
                 values = card.by_names(document)
                 self.assertEqual(module["contributions"](values),
@@ -315,6 +349,7 @@ class Queries(Exporting):
     def sql_cards(self, seed):
         for card, documents in self.cards(seed):
             query = self.export("sql", "mine.sql").read_text()
+            self.expect_head(card, query)
             rows = [[None if math.isnan(x) else x for x in card.dense(document)] for document in documents]
             columns = ", ".join(f'"{exported(name)}" double precision' for name in card.features)
             yield card, documents, query, rows, f"CREATE TABLE documents (place integer, {columns})"
@@ -347,6 +382,7 @@ class Queries(Exporting):
             # A row without any value has no score.
             documents = [document for document in documents if not all(map(math.isnan, card.dense(document)))][:50]
             sheet = self.export("xlsx", "mine.xlsx")
+            self.expect_card_sheet(card, sheet)
             self.fill(sheet, [card.dense(document) for document in documents])
             self.run_tool("ssconvert", "--recalc", "-O", "sheet=documents separator=, format=raw", "mine.xlsx", "mine.txt")
             head, *rows = csv.reader(self.read_text("mine.txt").splitlines())
@@ -354,6 +390,16 @@ class Queries(Exporting):
             self.assertEqual(head, [*names, *(f"points of {name}" for name in names), "score"])
             self.assertEqual(rows[len(documents)][len(names):], [""] * (len(names) + 1))
             self.expect_rows(card, documents, "\n".join(" ".join([row[-1], *row[len(names):-1]]) for row in rows[:len(documents)]))
+
+    def expect_card_sheet(self, card, sheet):
+        """The last two columns of the sheet of the card are the unit and the origin of each feature."""
+        space = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
+        with zipfile.ZipFile(sheet) as archive:
+            rows = ElementTree.fromstring(archive.read("xl/worksheets/sheet2.xml")).iter(f"{space}row")
+        cells = [{cell.get("r")[0]: "".join(cell.itertext()) for cell in row} for row in rows]
+        found = {row["A"]: (row["D"], row["E"]) for row in cells[1:] if "E" in row}
+        described = any(map(any, card.descriptions.values()))
+        self.assertEqual(found, {exported(name): card.descriptions.get(name, ("", "")) for name in card.features} if described else {})
 
     def fill(self, sheet, rows):
         """Writes values into the first cells of the rows of the sheet of documents; missing ones stay empty."""
@@ -404,6 +450,9 @@ class Libraries(Exporting):
         for card, documents in self.cards("lightgbm"):
             booster = lightgbm.Booster(model_str=self.export("lightgbm", "mine.txt").read_text())
             self.assertEqual(booster.num_feature(), len(card.features))
+            head = dict(line.split("=") for line in self.read_text("mine.txt").split("\n\n")[0].split("\n") if "=" in line)
+            self.assertEqual(head["portable"], "true")
+            self.expect_descriptions(card, head.get("feature_units"), head.get("feature_origins"))
             documents = [{name: 0.0 if abs(x) <= 1e-35 else x for name, x in of.items()} for of in documents]  # as LightGBM does
             self.assertEqual(list(booster.predict(self.matrix(card, documents))), list(map(card.score, documents)))
 
@@ -411,6 +460,8 @@ class Libraries(Exporting):
         xgboost = library(self, "xgboost")
         for card, documents in self.cards("xgboost", singles=True):
             booster = xgboost.Booster(model_file=self.export("xgboost", "mine.json"))
+            self.assertEqual(booster.attr("portable"), "true")
+            self.expect_descriptions(card, booster.attr("feature_units"), booster.attr("feature_origins"))
             data = xgboost.DMatrix(self.matrix(card, documents), feature_names=booster.feature_names)
             self.assertEqual(list(booster.predict(data)), list(map(card.score, documents)))
 
@@ -449,6 +500,9 @@ class Libraries(Exporting):
         for card, documents in self.cards("onnx"):
             session = onnxruntime.InferenceSession(self.export("onnx", "mine.onnx"), providers=["CPUExecutionProvider"])
             self.assertEqual(json.loads(session.get_modelmeta().custom_metadata_map["features"]), list(map(exported, card.features)))
+            about = session.get_modelmeta().custom_metadata_map
+            if any(map(any, card.descriptions.values())):
+                self.expect_descriptions(card, about["feature_units"], about["feature_origins"])
             scores, points = session.run(["score", "contributions"], {"values": self.matrix(card, documents)})
             self.expect_rows(card, documents, "\n".join(" ".join(map(repr, map(float, [*s, *p]))) for s, p in zip(scores, points)))
             self.assertEqual((scores.dtype, scores.shape), (numpy.float64, (len(documents), 1)))

@@ -95,6 +95,7 @@ class Start(harness.CommandLine):
         lines = re.findall(r"^rulerank: \$ rulerank (.*)$", said, re.MULTILINE)
         self.assertEqual([line.split()[0] for line in lines], ["features", "label", "fit", "inspect", "features", "rank", "fuse",
                                                               "features", "label", "rank", "evaluate"])
+        self.assertIn("origin: rulerank features", self.read("of/card.html").decode())
         why = re.search("^To see why a document ranks where it does: rulerank (.*)$", output, re.MULTILINE)[1]
         self.assertIn(b"rank 1 of 10", self.expect(0, *why.split()).stdout)
         # A held-out query gets the scores of its pairs.
