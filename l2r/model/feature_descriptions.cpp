@@ -7,6 +7,7 @@
 #include <array>
 #include <charconv>
 #include <limits>
+#include <map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -26,8 +27,9 @@ class description_reader {
  public:
   description_reader(std::string_view text, std::string const& name,
                      datasets::feature_names const& names, std::span<std::uint32_t const> listed)
-      : text_(text), name_(name), names_(names), listed_(listed) {
+      : text_(text), name_(name), listed_(listed) {
     datasets::remove_byte_order_mark(text_);
+    for (auto const& [number, title] : names) numbers_.emplace(title, number);
   }
 
   feature_descriptions read() {
@@ -82,24 +84,22 @@ class description_reader {
   }
 
   std::uint32_t number_of(std::string_view feature) const {
-    auto const named =
-        std::ranges::find_if(names_, [&](auto const& one) { return one.second == feature; });
-    if (named != names_.end()) return named->first;
+    if (auto const named = numbers_.find(feature); named != numbers_.end()) return named->second;
     std::uint32_t number = 0;
     char const* const end = feature.data() + feature.size();
     auto const [stop, status] = std::from_chars(feature.data(), end, number);
-    bool const is_known = names_.empty() && status == std::errc() && stop == end &&
+    bool const is_known = numbers_.empty() && status == std::errc() && stop == end &&
                           !listed_.empty() && number >= std::min(1U, listed_.front()) &&
                           number <= listed_.back();
     if (!is_known)
       fail(1, fmt::format("found {}, expected {} of the training documents", quoted(feature),
-                          names_.empty() ? "a feature's number" : "a feature's name"));
+                          numbers_.empty() ? "a feature's number" : "a feature's name"));
     return number;
   }
 
   std::string_view text_;
   std::string const& name_;
-  datasets::feature_names const& names_;
+  std::map<std::string_view, std::uint32_t> numbers_;  // by names; empty: features have no names
   std::span<std::uint32_t const> listed_;
   std::string_view line_;
   std::array<std::string_view, 3> cells_;
