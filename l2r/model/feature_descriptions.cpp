@@ -42,7 +42,9 @@ class description_reader {
     while (next_line()) {
       if (line_.empty()) continue;
       auto const [feature, unit, origin] = cells_;
-      if (!all.try_emplace(number_of(feature), std::string(unit), std::string(origin)).second)
+      if (!all.emplace(number_of(feature),
+                       feature_description{std::string(unit), std::string(origin)})
+               .second)
         fail(1, fmt::format("found {} twice, expected each feature once", quoted(feature)));
     }
     return all;
@@ -130,7 +132,7 @@ feature_descriptions feature_descriptions_from_json(json_fields const& header) {
         entry.integer("feature", 0, std::numeric_limits<std::int32_t>::max()));
     for (char const* const key : {"unit", "origin"})
       if (!is_text(entry.word(key))) entry.fail(key, "found a control character, expected none");
-    if (!all.try_emplace(feature, entry.word("unit"), entry.word("origin")).second)
+    if (!all.emplace(feature, feature_description{entry.word("unit"), entry.word("origin")}).second)
       entry.fail("feature", fmt::format("found {} twice, expected each feature once", feature));
   }
   return all;
