@@ -54,7 +54,7 @@ class Session:
         self.after = f"0 {folder}"  # the exit code and the folder that a command leaves
         self.environment = {
             "PATH": f"{program.parent}:{os.environ['PATH']}", "HOME": str(folder),
-            "LC_ALL": "C.UTF-8", "CUDA_VISIBLE_DEVICES": "", "DATA": str(data or ""), "COLUMNS": "100",
+            "LC_ALL": "C.UTF-8", "CUDA_VISIBLE_DEVICES": "", "OMP_WAIT_POLICY": "passive", "DATA": str(data or ""), "COLUMNS": "100",
             "COLLECTION": str(markdown.ROOT / "docs/collection"), "PAGE": str(page.with_suffix(""))}
 
     def code(self):
