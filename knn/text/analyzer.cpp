@@ -62,28 +62,35 @@ void part_by_alphabet(std::string_view text, Ascii&& ascii, Other&& other) {
   }
 }
 
-/// Caches the terms of recent words, because most words of a text are repetitions.
+/// Caches the terms of recent words, because most words of a text are repetitions. The cache of a
+/// short text stays small.
 class term_cache {
  public:
   /// Returns the term that make(word, term) computes; empty if the word has none.
   template <class Make>
   std::string_view term_of(std::string_view word, Make&& make) {
-    slot& s = slots_[std::hash<std::string_view>{}(word) % size];
-    if (s.word != word) {
-      s.word.clear();
-      make(word, s.term);
-      s.word = word;
+    std::size_t const hash = std::hash<std::string_view>{}(word);
+    slot* s = &slots_[hash % slots_.size()];
+    if (s->word == word) return s->term;
+    if (++misses_ > slots_.size() && slots_.size() < most) {
+      slots_ = std::vector<slot>(most);
+      s = &slots_[hash % most];
     }
-    return s.term;
+    s->word.clear();
+    make(word, s->term);
+    s->word = word;
+    return s->term;
   }
 
  private:
-  static constexpr std::size_t size = 1 << 15;
+  static constexpr std::size_t least = 1 << 8;
+  static constexpr std::size_t most = 1 << 15;
   struct slot {
     std::string word;
     std::string term;
   };
-  std::vector<slot> slots_{size};
+  std::vector<slot> slots_{least};
+  std::size_t misses_ = 0;
 };
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include <set>
 #include <thread>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace rulerank::inline v0::knn::analyzer_test {
@@ -108,6 +109,14 @@ TEST(analyzer, texts_without_words) {
     EXPECT_EQ(analyzed({}, text), terms{}) << text;
   EXPECT_EQ(analyzed({}, std::string_view("\0", 1)), terms{});
   EXPECT_EQ(analyzed(words, std::string_view("a\0b", 3)), (terms{"a", "b"}));
+}
+
+TEST(analyzer, more_words_than_its_cache_holds) {
+  for (int const distinct : {255, 257, 40'000}) {
+    std::string text;
+    for (int n = 0; n < 2 * distinct; ++n) text += fmt::format("walking{} ", n * 7 % distinct);
+    EXPECT_EQ(analyzed(analyzer_options{}, text).size(), 2 * std::size_t(distinct));
+  }
 }
 
 TEST(analyzer, boundaries_of_words) {

@@ -71,7 +71,8 @@ void count_spill::read(std::function<void(std::span<term_count const>)> const& t
       buffer.erase(buffer.begin(), buffer.begin() + static_cast<std::ptrdiff_t>(used));
       used = 0;
       std::size_t have = buffer.size();
-      buffer.resize(std::max(n, have + window));
+      std::uint64_t const left = written_ + in_memory_.size() - read_so_far;
+      buffer.resize(have + std::min<std::uint64_t>(left, std::max(n, window)));
       while (have < buffer.size()) {
         std::uint64_t const at = read_so_far;
         std::size_t got = 0;
@@ -87,11 +88,9 @@ void count_spill::read(std::function<void(std::span<term_count const>)> const& t
             fail();
           got = wanted;
         }
-        if (got == 0) break;
         have += got;
         read_so_far += got;
       }
-      buffer.resize(have);
     }
     take({buffer.data() + used, n});
     used += n;

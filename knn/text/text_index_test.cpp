@@ -9,6 +9,7 @@
 #include "knn/text/index_layout.hpp"
 #include "knn/text/index_writer.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <csignal>
 #include <cstdlib>
@@ -504,6 +505,23 @@ TEST(count_spill, reads_what_was_appended) {
       });
       EXPECT_EQ(r, rows.size());
     }
+  }
+}
+
+TEST(count_spill, rows_longer_than_what_it_reads_at_once) {
+  std::vector<std::size_t> const sizes{600'000, 700'000, 1'200'000, 3, 0, 10};
+  for (std::size_t const most : {std::size_t{0}, std::size_t{700'000}, std::size_t{1} << 22}) {
+    count_spill spill(most);
+    for (std::uint32_t r = 0; r < sizes.size(); ++r)
+      spill.append(std::vector<term_count>(sizes[r], term_count{r, 1. + r}));
+    std::uint32_t r = 0;
+    spill.read([&](std::span<term_count const> row) {
+      ASSERT_EQ(row.size(), sizes[r]);
+      EXPECT_TRUE(std::ranges::all_of(
+          row, [&](term_count const& of) { return of.term == r && of.count == 1. + r; }));
+      ++r;
+    });
+    EXPECT_EQ(r, sizes.size());
   }
 }
 

@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 
+import fork_server
 import harness
 from generated_cases import LEFT_OUT, Case
 from generated_lists import evaluate, fuse, judgments, mine
@@ -64,6 +65,21 @@ class Generated(harness.CommandLine):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 
+    @classmethod
+    def setUpClass(cls):
+        cls.server = fork_server.serving(harness.PROGRAM, harness.HANGS)
+
+    @classmethod
+    def tearDownClass(cls):
+        if cls.server is not None:
+            cls.server.close()
+
+    def run_program(self, words, stream):
+        if self.server is not None:
+            return self.server.run(words, stream, self.folder)
+        return subprocess.run([harness.PROGRAM, *words], input=stream, capture_output=True, cwd=self.folder, check=False,
+                              timeout=harness.HANGS)
+
     def command(self, words, files, stream=b""):
         for name, data in files.items():
             path = self.folder / name
@@ -74,8 +90,7 @@ class Generated(harness.CommandLine):
         out.mkdir()
         self.shown = shlex.join(["rulerank", *words])
         self.counts["commands"] += 1
-        done = Done(subprocess.run([harness.PROGRAM, *words], input=stream, capture_output=True, cwd=self.folder, check=False,
-                                   timeout=harness.HANGS), out)
+        done = Done(self.run_program(words, stream), out)
         self.assertIn(done.code, (0, 2, 3), done.errors)
         self.assertEqual(done.errors.count("rulerank: error: "), int(done.code != 0), done.errors)
         if done.code:
