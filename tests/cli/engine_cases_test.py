@@ -54,24 +54,25 @@ SINGLE = "single precision"  # in what `engines` says of one: its values are nea
 WITHIN = 1e-4
 
 
-def write_inputs(folder):
+def write_inputs(folder, many=300):
+    """`many` objects and 30 queries; values repeat, so many objects are equally near."""
     draw = random.Random(5)
 
     def letor(queries):
         return "".join(f"{draw.choice((0, 0, 0, 1, 2))} qid:{q} " + " ".join(f"{f}:{draw.randrange(6)}" for f in range(1, 9)) + "\n"
                        for q in range(queries) for _ in range(12))
 
-    words = ["".join(draw.choices("abcd", k=draw.randint(3, 8))) for _ in range(330)]
-    rows = [[draw.randrange(7) for _ in range(8)] for _ in range(330)]
-    texts = [" ".join(draw.choices("red blue green warm cold wet dry old".split(), k=5)) for _ in range(330)]
+    words = ["".join(draw.choices("abcd", k=draw.randint(3, 8))) for _ in range(many + 30)]
+    rows = [[draw.randrange(7) for _ in range(8)] for _ in range(many + 30)]
+    texts = [" ".join(draw.choices("red blue green warm cold wet dry old".split(), k=5)) for _ in range(many + 30)]
     for name, text in {
-            "train.txt": letor(25), "test.txt": letor(10), "words.txt": "\n".join(words[:300]), "asked.txt": "\n".join(words[300:]),
-            "documents.tsv": "".join(f"d{d}\t{text}\n" for d, text in enumerate(texts[:300])),
-            "topics.tsv": "".join(f"t{d}\t{text}\n" for d, text in enumerate(texts[300:])),
-            "some.txt": "".join(f"d{d}\n" for d in range(0, 300, 3)), "numbers.txt": "".join(f"{d}\n" for d in range(0, 300, 3)),
+            "train.txt": letor(25), "test.txt": letor(10), "words.txt": "\n".join(words[:many]), "asked.txt": "\n".join(words[many:]),
+            "documents.tsv": "".join(f"d{d}\t{text}\n" for d, text in enumerate(texts[:many])),
+            "topics.tsv": "".join(f"t{d}\t{text}\n" for d, text in enumerate(texts[many:])),
+            "some.txt": "".join(f"d{d}\n" for d in range(0, many, 3)), "numbers.txt": "".join(f"{d}\n" for d in range(0, many, 3)),
             "baskets.txt": "".join(" ".join(map(str, sorted(draw.sample(range(12), 5)))) + "\n" for _ in range(400))}.items():
         (folder / name).write_text(text)
-    for name, some in (("base", rows[:300]), ("asked", rows[300:])):
+    for name, some in (("base", rows[:many]), ("asked", rows[many:])):
         (folder / f"{name}.fvecs").write_bytes(harness.fvecs(some))
         (folder / f"{name}.bvecs").write_bytes(b"".join((8).to_bytes(4, "little") + bytes(row) for row in some))
 

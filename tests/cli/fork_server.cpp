@@ -21,7 +21,8 @@
 namespace {
 
 using main_function = int (*)(int, char**, char**);
-using start_function = int (*)(main_function, int, char**, void (*)(), void (*)(), void (*)(), void*);
+using start_function = int (*)(main_function, int, char**, void (*)(), void (*)(), void (*)(),
+                               void*);
 
 main_function program = nullptr;
 
