@@ -1,6 +1,7 @@
 #include "datasets/basket_watch.hpp"
 
 #include "datasets/fields.hpp"
+#include "datasets/label_cells.hpp"
 #include "datasets/number.hpp"
 #include "datasets/text/document_members.hpp"
 
@@ -306,6 +307,12 @@ void basket_watch::finish(std::string const& name, std::span<std::string const> 
     warn(fmt::format("{}:{}: {} with items that contain '{}' (this is the first); {} splits them",
                      name, inner_line_, counted(inner_lines_, "line"),
                      inner_ == '\t' ? "\\t" : std::string(1, inner_), separator_option(inner_)));
+  if (auto const item = std::find_if(items.begin(), items.end(), has_hidden_end);
+      item != items.end())
+    warn(
+        fmt::format("{}: the item {} begins or ends with a blank such as U+00A0 and differs from "
+                    "the item without it; remove the blank",
+                    name, rulerank::quoted(*item)));
   for (std::string const& item : items)
     if (is_empty_value(item))
       warn(fmt::format("{}: {} counts as an item; if it means an empty cell, leave the cell empty",

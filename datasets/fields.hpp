@@ -36,12 +36,11 @@ inline void split_fields(std::string_view line, std::vector<field>& fields) {
 }
 
 /// Calls `work(line, number)` for each line of the text (the last line feed is optional), numbers
-/// from 1; skips a byte order mark of UTF-8.
+/// from 1; skips byte order marks of UTF-8.
 template <class Work>
 void for_each_line(std::string_view text, Work&& work) {
-  remove_byte_order_mark(text);
   std::uint64_t number = 0;
-  while (!text.empty()) {
+  for (remove_byte_order_mark(text); !text.empty(); remove_byte_order_mark(text)) {
     std::size_t const end = std::min(text.find('\n'), text.size());
     work(text.substr(0, end), ++number);
     text.remove_prefix(std::min(end + 1, text.size()));
@@ -66,7 +65,9 @@ void for_each_line_of_part(std::string_view text, std::size_t part, std::size_t 
   std::size_t const end = line_from(text, bytes.end);
   for (std::size_t at = begin; at < end;) {
     std::size_t const line_end = std::min(text.find('\n', at), text.size());
-    work(text.substr(at, line_end - at));
+    std::string_view line = text.substr(at, line_end - at);
+    remove_byte_order_mark(line);
+    work(line);
     at = line_end + 1;
   }
 }

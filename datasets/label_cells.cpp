@@ -94,6 +94,14 @@ void read_record(std::string_view& rest, char delimiter, bool lines, std::uint64
 
 }  // namespace
 
+bool has_hidden_end(std::string_view text) {
+  constexpr std::string_view hidden[] = {"\xc2\xa0",     "\xc2\xad",     "\xe2\x80\x8b",
+                                         "\xe2\x80\xaf", "\xe3\x80\x80", "\xef\xbb\xbf"};
+  return std::any_of(std::begin(hidden), std::end(hidden), [&](std::string_view one) {
+    return text.starts_with(one) || text.ends_with(one);
+  });
+}
+
 std::string without_controls(std::string_view text) {
   std::string plain;
   while (!text.empty()) {
@@ -167,6 +175,7 @@ label_records::label_records(std::string_view text) : rest_(text) {
 }
 
 bool label_records::next() {
+  remove_byte_order_mark(rest_);
   if (rest_.empty()) return false;
   read_record(rest_, delimiter_, true, line_, cells_);
   return true;

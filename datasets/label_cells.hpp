@@ -27,6 +27,10 @@ std::string guarded_formula(std::string_view text);
 /// Inverts `guarded_formula`. Text of other programs is unchanged, except for an apostrophe before
 /// text that must be guarded: `'=x` becomes `=x`, and `'tis` stays.
 std::string_view unguarded_formula(std::string_view cell);
+/// Returns whether a text begins or ends with a character that shows as a blank or not at all:
+/// U+00A0, U+00AD, U+200B, U+202F, U+3000 or U+FEFF.
+bool has_hidden_end(std::string_view text);
+
 /// Replaces control characters except tab, LF and CR, and direction marks, by spaces.
 std::string without_controls(std::string_view text);
 /// Removes surrounding double quotes, and replaces doubled quotes inside by single ones.

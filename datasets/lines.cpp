@@ -9,6 +9,10 @@ void remove_byte_order_mark(std::string_view& text) {
   if (text.starts_with(mark)) text.remove_prefix(mark.size());
 }
 
+std::size_t inner_return(std::string_view line) {
+  return line.substr(0, line.find_last_not_of('\r') + 1).find('\r');
+}
+
 std::vector<std::size_t> cut_at_lines(std::string_view text, std::size_t bytes) {
   std::vector<std::size_t> cuts{0};
   for (std::size_t at = bytes; at < text.size(); at += bytes) {

@@ -421,7 +421,8 @@ bool line_stream::next() {
   if (!begun_.empty()) line_ = begun_ += line_;
   rest_.remove_prefix(feed == rest_.npos ? rest_.size() : feed + 1);
   bytes_ += line_.size() + (feed == rest_.npos ? 0 : 1);
-  if (number_++ == 0) remove_byte_order_mark(line_);
+  ++number_;
+  remove_byte_order_mark(line_);
   if (line_.ends_with('\r')) line_.remove_suffix(1);
   return true;
 }

@@ -2,6 +2,7 @@
 
 #include "core/error.hpp"
 #include "datasets/basket_watch.hpp"
+#include "datasets/lines.hpp"
 #include "datasets/text/encoding.hpp"
 #include "datasets/text_source.hpp"
 
@@ -104,10 +105,15 @@ transactions read_lines(context const& ctx, std::string const& path, ReadLine&& 
   if (std::string const note = warn ? encoding_note(bytes) : ""; !note.empty())
     warn(read.name + note);
   source_position line{read.name, 0, 0};
-  for (std::size_t begin = bytes.starts_with("\xef\xbb\xbf") ? 3 : 0; begin < bytes.size();) {
+  bool const has_returns = bytes.find('\r') != bytes.npos;
+  for (std::size_t begin = 0; begin < bytes.size();) {
     std::size_t const end = std::min(bytes.find('\n', begin), bytes.size());
     if (++line.line % lines_a_report == 0) ctx.report("read", begin, bytes.size());
-    if (read_line(bytes.data() + begin, bytes.data() + end, line, read.items)) {
+    std::string_view items = bytes.substr(begin, end - begin);
+    remove_byte_order_mark(items);
+    if (std::size_t const at = has_returns ? inner_return(items) : items.npos; at != items.npos)
+      throw error({read.name, line.line, at + 1}, inner_return_fault);
+    if (read_line(items.data(), items.data() + items.size(), line, read.items)) {
       make_set(read.items, read.row.back());
       read.row.push_back(read.items.size());
     }
@@ -268,8 +274,13 @@ class basket_reader {
     expect_no_control(line, place);
     auto const& cells = lines_.cells(line, place);
     if (std::exchange(is_first_, false) && options_.skip_lines == 0 &&
-        take_header(line, cells, place))
+        take_header(line, cells, place)) {
+      header_ = line;
       return false;
+    }
+    if (!header_.empty() && line == header_)
+      throw error({place.file, place.line, 1},
+                  "found the header again, expected a basket's id and an item");
     if (options_.pairs) {
       expect_no_list(line, cells, place);
       return add_pair(line, cells, place, out);
@@ -381,6 +392,7 @@ class basket_reader {
   name_numbers numbers_, baskets_;
   std::vector<std::uint32_t> of_line_;  // the basket of each pair
   bool is_first_ = true;
+  std::string header_;
 };
 
 /// Reads SPMF's `@ITEM=1=apple`; ignores other notes.

@@ -59,6 +59,13 @@ std::string_view first_line(std::string_view text) {
   return text.substr(0, text.find('\n'));
 }
 
+/// Throws if a text begins with JSON.
+void expect_no_json(std::string_view text, std::string const& name, std::string_view expected) {
+  std::string_view const line = first_line(text);
+  if (line.starts_with('{') || line.starts_with('['))
+    throw error({name, 1, 1}, fmt::format("found JSON, expected {}", expected));
+}
+
 /// Calls `work(fields, line)` for each line that is neither empty nor a comment; returns whether
 /// there was one.
 template <class Work>
@@ -184,7 +191,6 @@ judgment_columns columns_of(std::string_view header) {
 std::size_t for_each_table_judgment(std::string_view text, std::string const& name,
                                     judgment_columns const& columns, std::list<std::string>& kept,
                                     std::function<void(judgment_fields const&)> const& take) {
-  remove_byte_order_mark(text);
   record_reader const reader(columns.delimiter);
   record now;
   std::uint64_t line = 1;
@@ -197,7 +203,7 @@ std::size_t for_each_table_judgment(std::string_view text, std::string const& na
     try {
       reader.read(text, now);
     } catch (line_fault const& fault) {
-      fail(fault.offset, "found " + fault.found_and_expected);
+      fail(fault.offset, fault.found_and_expected);
     }
     if (now.text.find_first_not_of(" \t\r") == now.text.npos) continue;
     if (expected == 0) {  // the header
@@ -246,6 +252,9 @@ std::size_t for_each_judgment(std::string_view text, std::string const& name,
                               judgment_columns const& columns, std::list<std::string>& kept,
                               std::function<void(judgment_fields const&)> const& take) {
   if (columns.delimiter != 0) return for_each_table_judgment(text, name, columns, kept, take);
+  expect_no_json(text, name,
+                 "lines of qid, iteration, docno and label, or a table; `rulerank judgments` reads "
+                 "JSON of RRE and OpenSearch");
   std::size_t expected = 0;  // number of columns of every line
   for_each_record(text, [&](std::vector<field> const& f, std::uint64_t line) {
     bool const first = expected == 0;
@@ -380,6 +389,7 @@ run read_run(context const& ctx, std::string const& path) {
   result.name = display_name(path);
   query_table<run_query> table(result.queries);
   std::string_view tag;
+  expect_no_json(text->bytes(), result.name, "lines of a run: qid, Q0, docno, rank, score and tag");
   std::size_t columns = 0;  // number of columns of the first line: 3 or any other
   bool const any = for_each_record(text->bytes(), [&](std::vector<field> const& f,
                                                       std::uint64_t line) {

@@ -1,6 +1,7 @@
 #include "datasets/delimited/records.hpp"
 
 #include "core/parallel.hpp"
+#include "datasets/lines.hpp"
 #include "datasets/svmlight/fields.hpp"
 #include "datasets/text_source.hpp"
 
@@ -43,7 +44,9 @@ record_reader::record_reader(char delimiter) : delimiter_(delimiter) {
 void record_reader::read(std::string_view text, record& out) const {
   out.cells.clear();
   out.feeds = 0;
-  std::size_t at = 0;
+  std::string_view rest = text;
+  remove_byte_order_mark(rest);
+  std::size_t at = text.size() - rest.size();
   for (;;) {
     at = at < text.size() && text[at] == quote ? read_quoted(text, at, out)
                                                : read_plain(text, at, out);
@@ -92,9 +95,7 @@ std::size_t record_reader::read_plain(std::string_view text, std::size_t begin, 
     if (text[at] == quote)
       throw line_fault{
           at, "found a quote inside a cell, expected the cell in quotes and this quote twice"};
-    throw line_fault{at, text[at] == '\r'
-                             ? "found a carriage return inside the line, expected a line end"
-                             : "found a NUL byte, expected text"};
+    throw line_fault{at, text[at] == '\r' ? inner_return_fault : "found a NUL byte, expected text"};
   }
   std::size_t first = begin;
   std::size_t last = at;

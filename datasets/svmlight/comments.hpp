@@ -21,8 +21,9 @@ inline std::string_view trimmed_comment(std::string_view text) {
 }
 
 /// Returns X of a comment's first `KEY = X` at the beginning of a word (also after a `#`), empty if
-/// X is empty; a null view if there is no such key.
-inline std::string_view value_of(std::string_view comment, std::string_view key) {
+/// X is empty; a null view if there is no such key. `marks` may follow the key.
+inline std::string_view value_of(std::string_view comment, std::string_view key,
+                                 std::string_view marks = "=") {
   // Nearly all comments begin with the key.
   std::size_t const begin = comment.starts_with('#') ? 1 : 0;
   for (std::size_t at = comment.substr(begin).starts_with(key) ? begin : comment.find(key);
@@ -30,7 +31,7 @@ inline std::string_view value_of(std::string_view comment, std::string_view key)
     if (at > 0 && comment[at - 1] != '#' && !is_comment_blank(comment[at - 1])) continue;
     std::string_view rest = comment.substr(at + key.size());
     while (!rest.empty() && is_comment_blank(rest.front())) rest.remove_prefix(1);
-    if (!rest.starts_with('=')) continue;
+    if (rest.empty() || marks.find(rest.front()) == marks.npos) continue;
     rest.remove_prefix(1);
     while (!rest.empty() && is_comment_blank(rest.front())) rest.remove_prefix(1);
     std::size_t size = 0;
@@ -50,14 +51,14 @@ inline std::string_view first_word_of(std::string_view comment) {
   std::string_view const word = comment.substr(0, size);
   bool const is_key = word.find('=') != word.npos || word.ends_with(':') ||
                       trimmed_comment(comment.substr(size)).starts_with('=');
-  return is_key ? std::string_view{} : word;
+  return is_key ? std::string_view{} : word.substr(0, word.find_last_not_of(",;") + 1);
 }
 
-/// Returns the id of a document in its comment: X of `docid = X`, otherwise the first word if it
-/// contains a digit. A word without a digit is usually a remark.
+/// Returns the id of a document in its comment: X of `docid = X`, `docid: X` or `docno = X`,
+/// otherwise the first word if it contains a digit. A word without a digit is usually a remark.
 inline std::string_view docid_of(std::string_view comment) {
-  std::string_view const named = value_of(comment, "docid");
-  if (!named.empty()) return named;
+  for (std::string_view const key : {"docid", "docno"})
+    if (std::string_view const named = value_of(comment, key, "=:"); !named.empty()) return named;
   std::string_view const word = first_word_of(comment);
   return word.find_first_of("0123456789") == word.npos ? std::string_view{} : word;
 }

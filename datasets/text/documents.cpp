@@ -1,6 +1,7 @@
 #include "datasets/text/documents.hpp"
 
 #include "core/error.hpp"
+#include "datasets/lines.hpp"
 #include "datasets/svmlight/comments.hpp"
 #include "datasets/svmlight/fields.hpp"
 #include "datasets/text/document_lines.hpp"
@@ -39,6 +40,9 @@ void read_tsv(document_lines& lines, text_options const& options) {
   do {
     std::string_view rest = lines.line();
     if (rest.empty()) continue;
+    std::size_t const back = inner_return(rest);
+    if (back != rest.npos && rest.find('\t', back) != rest.npos)
+      lines.fail(back + 1, inner_return_fault);
     std::uint64_t column = 1;
     auto const up_to_tab = [&]() {
       std::size_t const tab = rest.find('\t');

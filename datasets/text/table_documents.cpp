@@ -31,7 +31,7 @@ std::vector<std::string> cells_at(document_lines& lines, char delimiter) {
     record_reader(delimiter).read(text, now);
   } catch (line_fault const& fault) {
     line_place const place = place_in(text, fault.offset);
-    lines.fail_at(begin + place.line, place.column, "found " + fault.found_and_expected);
+    lines.fail_at(begin + place.line, place.column, fault.found_and_expected);
   }
   for (cell const& one : now.cells) cells.push_back(one.str());
   return cells;
@@ -64,6 +64,7 @@ void read_table(document_lines& lines, text_options const& options) {
   for (std::size_t c = 0; c < titles.size(); ++c)
     if (titles[c].empty()) titles[c] = fmt::format("column {}", c + 1);
   member_reader members(lines, options);
+  std::vector<std::string> const header = titles;
   while (lines.next()) {
     if (is_blank(lines.line())) continue;
     std::uint64_t const line = lines.number();
@@ -72,6 +73,7 @@ void read_table(document_lines& lines, text_options const& options) {
       lines.fail_at(line, 0,
                     fmt::format("found {}, expected {} as in the header",
                                 counted(cells.size(), "cell"), titles.size()));
+    if (cells == header) lines.fail_at(line, 1, "found the header again, expected a document");
     std::vector<document_member> found;
     for (std::size_t c = 0; c < cells.size(); ++c)
       found.push_back({titles[c], std::move(cells[c])});

@@ -262,6 +262,11 @@ void give_document(document_lines& lines, trec_element const& of) {
       return;
     }
     part const begins = part_of(t.name);
+    if (begins != part::none && within == part::id)
+      lines.fail_at(of.line_of(offset), 1,
+                    fmt::format("found <{}> within <DOCNO>, expected </DOCNO> first", t.name));
+    if (begins == part::id && id_at != of.text.npos)
+      lines.fail_at(of.line_of(offset), 1, "found <DOCNO> again, expected it once in a document");
     if (begins == part::unwanted && skipped.empty()) {
       skipped = t.name;
       skipped_at = offset;
@@ -269,7 +274,7 @@ void give_document(document_lines& lines, trec_element const& of) {
     if (begins == part::unwanted || begins == part::none || within != part::none) return;
     within = begins;
     section = t.name;
-    if (within == part::id) id_at = std::min(id_at, offset);
+    if (within == part::id) id_at = offset;
     if (within == part::title) document.fields.push_back({"title", ""});
     if (within == part::text) document.fields.push_back({"text", ""});
     has_text = has_text || within == part::text;
@@ -281,6 +286,8 @@ void give_document(document_lines& lines, trec_element const& of) {
   });
   if (!skipped.empty())
     warn_of_open(lines, of, skipped_at, '<' + skipped + '>', "</" + skipped + '>');
+  if (within == part::id)
+    lines.fail_at(of.line_of(id_at), 1, "found <DOCNO> without its end, expected </DOCNO>");
   document.id = trimmed(id);
   if (id_at == of.text.npos && !of.id.empty()) {
     document.id = of.id;

@@ -183,6 +183,8 @@ word_lines::word_lines(std::string_view text) {
     auto const control = std::find_if(line.begin(), line.end(), [](char c) {
       return static_cast<unsigned char>(c) < ' ' && c != '\t' && c != '\r';
     });
+    if (std::size_t const at = datasets::inner_return(line); at != line.npos && !fault)
+      fault = {number, at + 1, datasets::inner_return_fault};
     if (control != line.end() && !fault)
       fault = {number, static_cast<std::size_t>(control - line.begin()) + 1,
                fmt::format("found a byte of value {}, expected words, one on each line",
@@ -192,6 +194,7 @@ word_lines::word_lines(std::string_view text) {
     if (++lines == 1)
       begins_with_number = trimmed(line).find_first_not_of("0123456789") == line.npos;
     if (is_quoted(trimmed(line))) ++quoted;
+    if (datasets::has_hidden_end(trimmed(line)) && hidden++ == 0) first_hidden = number;
     if (has_flags(line) && flagged++ == 0) first_flagged = number;
     if (is_odd(line, cells) && odd++ == 0) first_odd = number;
   });
@@ -229,6 +232,11 @@ std::vector<std::string> word_lines::notes() const {
   if (comments > 0)
     said.push_back(fmt::format(":{}: left out {} of comments (this is the first)", first_comment,
                                counted(comments, "line")));
+  if (hidden > 0)
+    said.push_back(
+        fmt::format(":{}: {} beginning or ending with a blank such as U+00A0, which is "
+                    "a letter of the word (this is the first)",
+                    first_hidden, counted(hidden, "line")));
   if (are_counted)
     said.push_back(
         fmt::format(": each line is a word and a number, read as a word and its count; the counts "

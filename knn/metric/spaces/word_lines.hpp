@@ -30,6 +30,7 @@ struct word_lines {
   std::size_t lines = 0;     ///< number of lines without empty ones, comments and the header
   std::size_t odd = 0, first_odd = 0;  ///< number of ambiguous lines, and the first
   std::size_t comments = 0, first_comment = 0;
+  std::size_t hidden = 0, first_hidden = 0;  ///< words with a hidden character at an end
   std::optional<word_fault> fault;
 
   explicit word_lines(std::string_view text);

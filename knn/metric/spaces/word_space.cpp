@@ -248,7 +248,7 @@ std::vector<std::string> read_words_part(context const& ctx, std::string const& 
     if (!note.empty()) warn(name + note);
   }
   datasets::for_each_line_of_part(bytes, part, parts, [&](std::string_view line) {
-    if (line.ends_with('\r')) line.remove_suffix(1);
+    line = line.substr(0, line.find_last_not_of('\r') + 1);
     if (auto word = form.word_of(line)) words.push_back(std::move(*word));
   });
   datasets::expect_unchanged(*text, name);
