@@ -291,7 +291,8 @@ constexpr file_form forms[] = {
     {.input = "features",
      .name = "svmlight",
      .recognized_by = "no other form",
-     .read = "`label qid:Q feature:value ... # comment`; the id is X of the comment's `docid = X` or `docid: X`, "
+     .read = "`label qid:Q feature:value ... # comment`; the id is X of the comment's `docid = X` "
+             "or `docid: X`, "
              "or its first word if that has a digit: `# 1370 rocky`",
      .options = "`--group`, `--zero-based`, `--unlabelled`",
      .refused = "[what its reader names](modules/datasets.md)",

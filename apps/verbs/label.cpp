@@ -45,8 +45,8 @@ struct label_verb_arguments : reduction_arguments {
 
 /// The number of names determines the number of labels.
 std::vector<std::string> take_label_names(label_verb_arguments& arguments) {
-  if (arguments.page.label_names.empty()) return {};
-  std::vector<std::string> names = parse_label_names(arguments.page.label_names);
+  std::vector<std::string> names = arguments.page.names();
+  if (names.empty()) return names;
   arguments.view.max_label = static_cast<std::int32_t>(names.size()) - 1;
   for (std::string& name : names) name = printable(name);
   return names;

@@ -448,6 +448,7 @@ void say_decision(session& owner, start_arguments const& a, decision const& made
 }
 
 void start(session& owner, start_arguments& a, CLI::App const& verb) {
+  a.page.names();  // throws for unusable ones before the first step
   server::listen_address const address = server::listen_address_from(a.listen);
   folder_lock const lock = owner.hold(a.dir);
   std::string const settings = path_in(a, "start.json");

@@ -146,6 +146,7 @@ class Label(LabelServer):
         self.process.kill()
         self.expect(2, *self.WHAT, "--max-label", "2", message="--label-names")
         self.expect(2, *names, "--label-names", "a,,b", message="found an empty name")
+        self.expect(2, *names, "--label-names", "bad,0", message="found '0' as name of the label 1, expected a word or the label itself")
         self.expect(2, *names, "--label-names", "a,a", message="found 'a,a', expected two or more different names")
         self.file("guide.txt", b"gr\xf6\xdfe")
         self.expect(3, *self.WHAT, message="guide.txt:1:3: found the byte F6, expected UTF-8, but the text is perhaps")

@@ -171,6 +171,7 @@ class Start(harness.CommandLine):
         self.expect(2, "start", "docs.jsonl", message="QUERIES is missing")
         self.expect(3, "start", "docs.jsonl", "few.tsv", message="few.tsv:1:1: found 3 queries, expected 4 or more")
         self.expect(3, "start", "nope.jsonl", "topics.tsv", message="nope.jsonl")
+        self.expect(2, "start", "docs.jsonl", "topics.tsv", "--label-names", "bad,bad", message="expected two or more different names")
         self.assertFalse((self.folder / "ranking/start.json").exists())
 
 

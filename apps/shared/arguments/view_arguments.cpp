@@ -51,6 +51,19 @@ std::vector<std::string> parse_label_names(std::string const& text) {
   return names;
 }
 
+std::vector<std::string> page_arguments::names() const {
+  if (label_names.empty()) return {};
+  std::vector<std::string> names = parse_label_names(label_names);
+  for (std::size_t label = 0; label < names.size(); ++label)
+    if (names[label].find_first_not_of("0123456789") == std::string::npos &&
+        names[label] != std::to_string(label))
+      throw usage_error(
+          fmt::format("--label-names: found '{}' as name of the label {}, expected a "
+                      "word or the label itself",
+                      names[label], label));
+  return names;
+}
+
 void page_arguments::add_to(CLI::App& verb) {
   help_group const group(verb, "What labellers see");
   value_option(verb, "--label-names NAME,...", label_names,

@@ -51,7 +51,10 @@ struct view_arguments {
 /// The labels' names and the guidelines on the page: --label-names --guidelines.
 struct page_arguments {
   std::string label_names;  ///< of the labels 0, 1, ..., separated by commas; empty: none
-  std::string guidelines;   ///< path; empty: none
+  /// The names, without duplicates; empty: none. Throws `usage_error` for unusable names, such as
+  /// 1 for the label 0.
+  std::vector<std::string> names() const;
+  std::string guidelines;  ///< path; empty: none
 
   /// Adds the options; they exclude --max-label.
   void add_to(CLI::App& verb);
