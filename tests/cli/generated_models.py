@@ -139,7 +139,11 @@ def inspect(case):
             (test.folder / "card").write_bytes(done.main)
             again = re.search("To fit again: rulerank (.*)", done.main.decode())[1].split()
             place = {"TRAIN": "train", "FILE": "card", "MODEL": "out/again"}
-            test.command([place.get(word, word) for word in again], case.files)
+            made = test.command([place.get(word, word) for word in again], case.files)
+            if "rank the labelled documents in reverse" in made.errors:  # a card of a few noisy labels
+                test.counts["reversed"] += 1
+                return
+            test.assertEqual(made.code, 0, made.errors)
             (test.folder / "again").write_bytes((test.folder / "out/again").read_bytes())
             rank = [test.command(["rank", "--model", name, "--test", "test"], case.files).stdout for name in ("model", "again")]
             test.assertEqual(*rank, "scores of a card and of the file that inspect writes")

@@ -227,6 +227,8 @@ def member_options(case, train, members):
         case.refused.append("without a label")
     elif members != "linear" and not features_with_cuts(train if "--pool" in case.given else judged(train), case):
         case.refused += ["two bins", "found feature 1, expected a feature of"]
+    elif "--monotone" in case.given and not any(1 in values for _, of in train for _, values, _ in of):
+        case.may_refuse += ("found feature 1, expected a feature of",)
     elif case.value("--method") == "capped":  # which may find no cut where one value has most of the documents
         case.may_refuse += ("no feature has two bins",)
 

@@ -259,10 +259,12 @@ def text(case):
         near = lambda v: radius is None or (v <= radius if by == "l2" else v >= radius)
         every, matching = ([(q, d, v) for q, _, d, v in search_test.nearest(
             documents, queries, by, weights, 99, pad, case.value("--k1", 1.2), case.value("--b", .75), counts_of)
-            if d in may and near(v) and not (self_too and q == d)] for pad in (True, False))
-        # The k nearest are found first, then those that match.
-        lines = [line for _, of in itertools.groupby(every, lambda line: line[0])
-                 for line in itertools.islice(of, k if radius is None else None) if "--pad" in case.given or line in matching]
+            if d in may and near(v)] for pad in (True, False))
+        # The k nearest are found first, one more with --leave-out-self, then those that match.
+        most = None if radius is not None else k
+        found = [[line for line in itertools.islice(of, most and most + self_too) if "--pad" in case.given or line in matching]
+                 for _, of in itertools.groupby(every, lambda line: line[0])]
+        lines = [line for of in found for line in [line for line in of if not (self_too and line[0] == line[1])][:most]]
         lines = [(q, rank, d, v) for _, of in itertools.groupby(lines, lambda line: line[0])
                  for rank, (q, d, v) in enumerate(of, 1)]
         judge_lines(test, case, done, lines, by, weights != "bm25")
