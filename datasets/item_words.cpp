@@ -1,6 +1,7 @@
 #include "datasets/item_words.hpp"
 
 #include "core/error.hpp"
+#include "datasets/lines.hpp"
 #include "datasets/svmlight/names.hpp"
 #include "datasets/text_source.hpp"
 
@@ -22,6 +23,8 @@ feature_names read_feature_names(context const& ctx, std::string const& path) {
     std::string_view const line = lines.line();
     std::size_t const begin = line.find_first_not_of(blanks);
     if (begin == line.npos || line[begin] == '#') continue;
+    if (std::size_t const at = inner_return(line); at != line.npos)
+      throw error({name, lines.number(), at + 1}, inner_return_fault);
     std::size_t const end = std::min(line.find_first_of(blanks, begin), line.size());
     std::string_view const number = line.substr(begin, end - begin);
     std::uint32_t feature = 0;

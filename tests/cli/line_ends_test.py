@@ -25,6 +25,7 @@ INPUTS = {
     "fimi": ("1 2\n1 2\n2\n", "mine --transactions {in} --min-support 2", {}),
     "baskets": ("tea milk\ntea milk\n", "mine --form baskets --transactions {in} --min-support 2", {}),
     "pairs": ("1 tea\n1 milk\n2 tea\n", "mine --form pairs --transactions {in} --min-support 1", {}),
+    "names": ("1\tfirst\n2\tsecond\n", "explain --train t --test t --qid 1 --rank 1 --names {in}", {"t": LABELS}),
     "words": ("abc\ndef\n", f"{EDIT} --collection {{in}} --queries q", {"q": "def\n"}),
 }
 
