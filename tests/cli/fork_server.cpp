@@ -42,7 +42,7 @@ int run(char* words, std::size_t bytes, char* name, std::array<int, descriptors>
 }
 
 int serve(int, char** argv, char** environment) {
-  int const socket = std::atoi(std::getenv("RULERANK_FORK_SERVER"));
+  int const socket = int(std::strtol(std::getenv("RULERANK_FORK_SERVER"), nullptr, 10));
   ::unsetenv("RULERANK_FORK_SERVER");
   ::unsetenv("LD_PRELOAD");
   std::vector<char> packet(1 << 17);
