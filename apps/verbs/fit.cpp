@@ -236,6 +236,10 @@ void say_comparison(session& owner, l2r::fit_result const& result, bool fits_bes
             ? fmt::format(" over {} by cross-fitting", counted(one.queries, "query", "queries"))
             : fmt::format(", difference to the card {:+.4f} (95 % interval {:+.4f} to {:+.4f})",
                           one.ahead.mean, one.ahead.low, one.ahead.high)));
+  if (std::ranges::none_of(result.compared, [](auto const& one) { return one.name == "joint"; }))
+    owner.say(
+        "joint was not compared: there are too many documents, features or bins to fit it to each "
+        "fold");
   l2r::compared_model const& best = result.compared[result.best];
   owner.say(result.reason + (best.is_better && !fits_best ? "; --best fits it" : ""));
   if (result.chosen > 0) owner.say(fmt::format("fitted the best model: {}", best.name));
