@@ -12,6 +12,7 @@ import contextlib
 import datetime
 import gzip
 import hashlib
+import io
 import itertools
 import json
 import os
@@ -393,7 +394,12 @@ def cranfield_qrels(folder, position=lambda topic: True):
 # --- pictures
 
 
-COLOURS = ["#1b6ca8", "#d1495b", "#3a7d44", "#edae49", "#6b4e9b", "#555555"]
+COLOURS = ["#1b6ca8", "#c03a4e", "#3a7d44", "#9a6700", "#6b4e9b", "#555555"]
+# The colours of a picture on a dark page.
+DARK = {"#000000": "#e6edf3", "#dddddd": "#3d444d", "#1b6ca8": "#79b8f0", "#c03a4e": "#ff8fa0", "#3a7d44": "#7ed18b", "#9a6700": "#e3b341",
+        "#6b4e9b": "#bfa8f0", "#555555": "#b1bac4", "#0b6e4f": "#4fd1a5", "#c1440e": "#ff9a66", "#2b5c9e": "#8ab8ff",
+        "#0072b2": "#6cb6ff", "#d55e00": "#ff9a57"}
+MARKERS = "os^Dv*"
 
 
 class Line(typing.NamedTuple):
@@ -401,7 +407,7 @@ class Line(typing.NamedTuple):
     points: list  # of (x, y)
     colour: str
     style: typing.Any = "-"
-    spread: list = []  # of (least, most) at each point
+    intervals: list = []  # (low, high) at each point
 
 
 class Level(typing.NamedTuple):
@@ -411,12 +417,13 @@ class Level(typing.NamedTuple):
 
 
 class Lines(typing.NamedTuple):
-    """Lines over a logarithmic axis, and levels across all of it."""
+    """Lines over a logarithmic axis, and levels across all of it. `ticks` is {x: its label}; empty labels round numbers."""
     title: str
     x_label: str
     lines: list
     levels: list = []
     y_label: str = ""
+    ticks: dict = {}
 
 
 class Bars(typing.NamedTuple):
@@ -428,38 +435,74 @@ class Bars(typing.NamedTuple):
 
 
 def draw_lines(axis, panel):
+    """Draws lines and levels, each with its label at the right end. Returns the labels, for spread_labels. Lines with intervals are
+    shifted sideways, so that their intervals do not overlap."""
     from matplotlib import ticker
-    marks = [axis.plot(*zip(*one.points), color=one.colour, linestyle=one.style, marker="o", markersize=3, label=one.label)[0]
-             for one in panel.lines if one.points]
-    for one in panel.lines:
-        for (x, _), (least, most) in zip(one.points, one.spread):
-            axis.vlines(x, least, most, color=one.colour, linewidth=1, alpha=0.6)
-    marks += [axis.axhline(one.y, color=one.colour, linestyle=":", label=one.label) for one in panel.levels]
+    lines = [one for one in panel.lines if one.points]
+    xs = [x for one in lines for x, _ in one.points]
+    shift = (max(xs) / min(xs)) ** 0.02 if any(one.intervals for one in lines) else 1
+    for i, (one, marker) in enumerate(zip(lines, itertools.cycle(MARKERS))):
+        at = [x * shift ** (i - (len(lines) - 1) / 2) for x, _ in one.points]
+        axis.plot(at, [y for _, y in one.points], color=one.colour, linestyle=one.style, marker=marker, markersize=4)
+        for x, (low, high) in zip(at, one.intervals):
+            axis.vlines(x, low, high, color=one.colour, linewidth=1.2)
+    for one in panel.levels:
+        axis.axhline(one.y, color=one.colour, linestyle=":")
     axis.set_xscale("log")
-    xs = [x for one in panel.lines for x, _ in one.points]
-    axis.xaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5) if max(xs) < 500 * min(xs) else (1,)))
-    axis.xaxis.set_major_formatter("{x:,g}")
+    if panel.ticks:
+        axis.set_xticks(list(panel.ticks), list(panel.ticks.values()))
+    else:
+        axis.xaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5) if max(xs) < 500 * min(xs) else (1,)))
+        axis.xaxis.set_major_formatter("{x:,g}")
     axis.xaxis.set_minor_locator(ticker.NullLocator())
     axis.set(xlabel=panel.x_label, ylabel=panel.y_label)
-    return marks
+    return [axis.annotate(label, (1, y), (4, 0), ("axes fraction", "data"), "offset points", color=colour, va="center", annotation_clip=False)
+            for label, y, colour in [*((one.label, one.points[-1][1], one.colour) for one in lines), *panel.levels]]
+
+
+def spread_labels(labels):
+    """Moves the labels of a panel up or down until none overlaps another; they keep their order. The layout must be final."""
+    if not labels:
+        return
+    figure = labels[0].figure
+    step = 1.25 * labels[0].get_fontsize()  # points
+    ends = sorted(((label.axes.transData.transform((1, label.xy[1]))[1] * 72 / figure.dpi, label) for label in labels), key=lambda end: end[0])
+    groups = []  # of labels that touch: [middle, ends]
+    for end in ends:
+        groups.append([end[0], [end]])
+        while len(groups) > 1 and groups[-1][0] - groups[-2][0] < step * (len(groups[-1][1]) + len(groups[-2][1])) / 2:
+            of = groups[-2][1] + groups.pop()[1]
+            groups[-1] = [statistics.mean(y for y, _ in of), of]
+    for middle, of in groups:
+        for i, (y, label) in enumerate(of):
+            label.set_position((4, middle + step * (i - (len(of) - 1) / 2) - y))
 
 
 def draw_bars(axis, panel):
+    """Draws bars and returns them, for the legend."""
     width, marks = 0.8 / len(panel.labels), []
     for i, (label, colour) in enumerate(zip(panel.labels, COLOURS)):
         there = [(g, values[i]) for g, (_, values) in enumerate(panel.groups) if i < len(values) and values[i] is not None]
         marks.append(axis.bar([g + (i + 0.5) * width - 0.4 for g, _ in there], [value for _, value in there], width, color=colour,
                               label=label))
         if not panel.normalized:
-            axis.bar_label(marks[-1], fmt="{:.3g}", rotation=90, padding=2, fontsize=6)
+            axis.bar_label(marks[-1], fmt="{:.3g}", rotation=90, padding=2, fontsize=7)
     axis.set_xticks(range(len(panel.groups)), [name for name, _ in panel.groups])
     axis.margins(y=0 if panel.normalized else 0.2)
     return marks
 
 
+def for_dark_pages(svg):
+    """An SVG of matplotlib without its white areas, and with the colours of DARK where the reader prefers dark pages."""
+    dark = "".join(f'[style*="{what}: {light}"]{{{what}:{to}!important}}' for light, to in DARK.items() for what in ("fill", "stroke")
+                   if f"{what}: {light}" in svg)
+    style = f'[style*="fill: #ffffff"]{{fill:none!important}}@media(prefers-color-scheme:dark){{text{{fill:{DARK["#000000"]}}}{dark}}}'
+    return svg.replace("</style>", f"{style}</style>", 1)
+
+
 def draw(path, panels, columns=1):
-    """Draws panels, `columns` in a row, as SVG on white, the same bytes for the same panels, with one legend. Without matplotlib it
-    says so and draws nothing."""
+    """Draws panels, `columns` in a row, as SVG for light and dark pages, the same bytes for the same panels. Lines have labels at their
+    ends; all bars share one legend. Without matplotlib it says so and draws nothing."""
     try:
         import matplotlib
         from matplotlib import figure
@@ -468,20 +511,34 @@ def draw(path, panels, columns=1):
         return
     rows = -(-len(panels) // columns)
     wide = max([4.5] + [0.5 + 0.19 * len(panel.groups) * len(panel.labels) for panel in panels if isinstance(panel, Bars)])
-    with matplotlib.rc_context({"svg.hashsalt": "rulerank", "svg.fonttype": "none", "font.size": 8, "lines.linewidth": 1.4,
-                                "axes.grid": True, "axes.grid.axis": "y", "grid.color": "#dddddd", "axes.axisbelow": True}):
-        names = dict.fromkeys(name for panel in panels for name in (
-            panel.labels if isinstance(panel, Bars) else [one.label for one in (*panel.lines, *panel.levels)]))
-        a_row = max(1, int(wide * columns / (0.6 + 0.06 * max(map(len, names)))))
-        whole = figure.Figure(figsize=(wide * columns, 2.7 * rows + 0.3 + 0.17 * -(-len(names) // a_row)), layout="constrained")
+    with matplotlib.rc_context({"svg.hashsalt": "rulerank", "svg.fonttype": "none", "font.size": 9, "lines.linewidth": 1.4,
+                                "axes.grid": True, "axes.grid.axis": "y", "grid.color": "#dddddd", "axes.axisbelow": True,
+                                "axes.facecolor": "none", "axes.spines.top": False, "axes.spines.right": False}):
+        names = dict.fromkeys(name for panel in panels if isinstance(panel, Bars) for name in panel.labels)
+        a_row = max(1, int(wide * columns / (0.6 + 0.07 * max(map(len, names), default=1))))
+        whole = figure.Figure(figsize=(wide * columns, 2.5 * rows + 0.2 + 0.19 * -(-len(names) // a_row)), layout="constrained")
         axes = list(whole.subplots(rows, columns, squeeze=False).flat)
-        marks = {}
+        marks, ends = {}, []
         for axis, panel in zip(axes, panels):
-            axis.set_title(panel.title, fontsize=9)
-            for mark in (draw_bars if isinstance(panel, Bars) else draw_lines)(axis, panel):
-                marks.setdefault(mark.get_label(), mark)
+            axis.set_title(panel.title, fontsize=10, loc="left")
+            if isinstance(panel, Bars):
+                marks |= {mark.get_label(): mark for mark in draw_bars(axis, panel)}
+            else:
+                ends.append(draw_lines(axis, panel))
         for axis in axes[len(panels):]:
             axis.set_axis_off()
-        whole.legend(handles=marks.values(), loc="outside lower center", ncols=min(a_row, len(marks)), frameon=False)
+        for i, axis in enumerate(axes[:len(panels)]):  # a panel shares the label of the panel below it and of the panel to its left
+            if i + columns < len(panels) and axis.get_xlabel() == axes[i + columns].get_xlabel():
+                axis.set_xlabel("")
+        for i in range(len(panels) - 1, 0, -1):
+            if i % columns and axes[i].get_ylabel() == axes[i - 1].get_ylabel():
+                axes[i].set_ylabel("")
+        if marks:
+            whole.legend(handles=marks.values(), loc="outside lower center", ncols=min(a_row, len(marks)), frameon=False)
+        whole.draw_without_rendering()
+        for labels in ends:
+            spread_labels(labels)
         path.parent.mkdir(parents=True, exist_ok=True)
-        whole.savefig(path, metadata={"Date": None}, facecolor="white")
+        svg = io.StringIO()
+        whole.savefig(svg, format="svg", metadata={"Date": None}, facecolor="none")
+        write(path, for_dark_pages(svg.getvalue()))

@@ -3,6 +3,7 @@
 
     curves.py PROGRAM LETOR_FOLDER OUT_FOLDER [--sets A,B] [--seeds 10] [--first-seed 1] [--budgets 1%,2%,5%] [--systems A,B] [--lightgbm PATH] [--threads N]
     curves.py --keep FOLDER OUT_FOLDER... [--sets A,B] [--seeds 10] [--first-seed 1]
+    curves.py --draw FOLDER
 
 The first line runs `rulerank experiment --systems` for each seed and set. The seed shuffles the documents of each query, draws the
 random samples and is the seed of the program. Run the same line again to continue after an interruption. OUT_FOLDER/SET/SEED gets
@@ -14,8 +15,10 @@ systems or of other seeds. A cell that two of them have comes from the first. It
 - table.md: one row for each set and share of labels, the worst first. A row compares the default card on chosen documents with the
   best other ranker, the best boosted trees, LightGBM with all labels, the recommended components, and the card on random documents.
 - curves.tsv.gz: the means over the folds of each cell and seed.
-- curves.svg: MAP by the number of labels, with the least and the largest of the seeds.
+- curves.svg: MAP by the share of labels, with 95 % intervals of the mean over the seeds (t).
 - manifest.json: commands, commits and machines of the first seed of each OUT_FOLDER.
+
+The third line draws curves.svg again from FOLDER/curves.tsv.gz.
 
 The value of a query is its mean over the seeds. A difference is the mean over the queries of all folds, with its 95 % interval
 (paired t). The best other ranker of a cell is the one with the highest MAP on the test sets, among chosen and random documents and
@@ -29,6 +32,7 @@ import io
 import itertools
 import json
 import pathlib
+import statistics
 import subprocess
 import sys
 
@@ -166,21 +170,37 @@ def summary(sets):
 
 
 def panel(name, of):
-    few = [share for share in of.shares if share < 1]
+    """The picture of a set. of[cell] lists the MAP of each seed."""
+    few = sorted({share for share, *_ in of if share < 1})
 
-    def line(label, cell_of, colour, style="-"):
-        points = [(of.labels[share], cell_of(share)) for share in few]
-        seeds = {labels: [means[0] for means in of.by_seed[cell]] for labels, cell in points}
-        return common.Line(label, [(labels, sum(values) / len(values)) for labels, values in seeds.items()], colour, style,
-                           [(min(values), max(values)) for values in seeds.values()])
+    def best(share, systems, way=""):
+        """The seeds of the cell with the highest mean MAP among these systems."""
+        return max((seeds for cell, seeds in of.items() if cell[0] == share and cell[2] in systems and way in cell[1]),
+                   key=statistics.mean, default=None)
 
-    lines = [line("card, chosen documents", lambda share: of.card(share), "#0b6e4f"),
-             line("card, random documents", lambda share: of.card(share, "random"), "#0b6e4f", (0, (5, 3))),
-             line("best boosted trees, any sample", lambda share: of.best(share, TREES), "#c1440e"),
-             line("best rank SVM, any sample", lambda share: of.best(share, ("ranksvm", "ranksvm-zscore")), "#2b5c9e")]
-    levels = [common.Level("LightGBM, all labels", of.values[of.best(1.0, ("lightgbm",))][:, 0].mean(), "#c1440e")] if 1.0 in of.shares else []
-    features = "raw features" if name in RAW else "features normalized within the list"
-    return common.Lines(f"{name}: MAP ({features})", "labels", lines, levels)
+    def line(label, colour, systems, way=""):
+        cells = [(share, seeds) for share in few if (seeds := best(share, systems, way))]
+        mean_and_half = [mean_with_interval(numpy.array(seeds)) for _, seeds in cells if len(seeds) > 1]
+        return common.Line(label, [(share, statistics.mean(seeds)) for share, seeds in cells], colour, "-",
+                           [(mean - half, mean + half) for mean, half in mean_and_half])
+
+    numpy, = needs.packages("numpy")
+    lines = [line("card", "#0b6e4f", (CARD,), "chosen"),
+             line("best linear ranker", "#2b5c9e", [system for system in PEERS if system not in TREES]),
+             line("best boosted trees", "#c1440e", TREES)]
+    every = best(1.0, ("lightgbm",))
+    levels = [common.Level("LightGBM, all labels", statistics.mean(every), "#555555")] if every else []
+    return common.Lines(f"{name} (raw features)" if name in RAW else name, "labels, share of the training documents", lines, levels, "MAP",
+                        {share: f"{share:.0%}".replace("%", " %") for share in few})
+
+
+def draw(folder):
+    """Draws curves.svg from the kept means of the seeds."""
+    sets = collections.defaultdict(lambda: collections.defaultdict(list))
+    with gzip.open(folder / "curves.tsv.gz", "rt", encoding="utf-8", newline="") as lines:
+        for row in csv.DictReader(lines, delimiter="\t"):
+            sets[row["set"]][float(row["share"]), row["way"], row["system"], row["settings"]].append(float(row["MAP"]))
+    common.draw(folder / "curves.svg", [panel(name, of) for name, of in sets.items()], 2)
 
 
 def manifest_of(run):
@@ -204,14 +224,18 @@ def keep(folder, sets, runs):
     common.write(folder / "manifest.json", json.dumps(
         {"date": datetime.date.today().isoformat()} |
         {name: [manifest_of(run) for run in of.values()] for name, of in first.items()}, indent=1) + "\n")
-    common.draw(folder / "curves.svg", [panel(name, of) for name, of in sets.items()], 2)
+    draw(folder)
 
 
 def main():
-    a = common.arguments(__doc__, "paths+", sets=SETS, seeds=10, first_seed=1, budgets="1%,2%,5%", systems=",".join((CARD, RECOMMENDED, *PEERS)),
-                         lightgbm=str, threads=0, keep=pathlib.Path)
+    a = common.arguments(__doc__, "paths*", sets=SETS, seeds=10, first_seed=1, budgets="1%,2%,5%", systems=",".join((CARD, RECOMMENDED, *PEERS)),
+                         lightgbm=str, threads=0, keep=pathlib.Path, draw=pathlib.Path)
     seeds = range(a.first_seed, a.first_seed + a.seeds)
-    if a.keep:
+    if a.draw:
+        needs.expect("numpy", "matplotlib")
+        draw(a.draw)
+        return 0
+    if a.keep and a.paths:
         needs.expect("numpy", "matplotlib")
         runs = {name: [folder / name / str(seed) for folder in a.paths for seed in seeds if (folder / name / str(seed) / "curves.tsv").exists()]
                 for name in a.sets}

@@ -65,7 +65,8 @@ def name_of(index, range_name):
 
 def write_lines(path, panels):
     """Draws a panel of values by threads for each (title, [(label, points), ...]) with points."""
-    shown = [common.Lines(title, "threads", [common.Line(*one, *of) for one, *of in zip(series, common.COLOURS, STYLES)])
+    shown = [common.Lines(title, "threads", [common.Line(*one, *of) for one, *of in zip(series, common.COLOURS, STYLES)],
+                          ticks={threads: f"{threads:,}" for _, points in series for threads, _ in points})
              for title, series in panels if any(points for _, points in series)]
     if shown:
         common.draw(path, shown, len(shown))

@@ -3,8 +3,9 @@
 
     two_stage_plot.py CURVES.tsv PER_QUERY OUT.svg
 
-Writes the curves of the rounds that chose PER_QUERY documents of each query, means of the folds, as SVG (needs matplotlib), and
-prints tables in Markdown. A point is a round that every fold reached; its number of labels is the mean of the folds. A difference
+Writes OUT.svg (needs numpy and matplotlib) and prints tables in Markdown, of the rounds that chose PER_QUERY documents of each query.
+The picture shows each method's NDCG@10 minus that of SSARP, then random, in the same round: means of the folds with 95 % intervals (t
+over the folds). Its points are those of ROUNDS that every fold reached, up to nine tenths of the documents. A difference in the tables
 is the mean over the folds of the mean over the rounds, from the first one up to nine tenths of the documents, with its standard
 deviation over the folds.
 """
@@ -15,10 +16,16 @@ import itertools
 import statistics
 
 import common
+import needs
+from validation_parts import mean_with_interval
+
+numpy, = needs.packages("numpy")
 
 RANKERS = {"rules": "our rules", "ranksvm": "rank SVM", "xgboost": "XGBoost"}
-METHODS = {"committee": ("two-stage: committee", "#1f77b4"), "margin": ("SSARP, then margin", "#ff7f0e"),
-           "random": ("SSARP, then random", "#2ca02c"), "draw": ("random alone", "#7f7f7f"), "ssarp": ("SSARP alone", "#d62728")}
+METHODS = {"committee": "SSARP, then committee", "margin": "SSARP, then margin", "random": "SSARP, then random", "draw": "random alone"}
+BASELINE = "random"  # of the picture
+COLOURS = {"committee": "#0b6e4f", "margin": "#c1440e", "draw": "#2b5c9e"}
+ROUNDS = (1, 2, 3, 5, 8, 12, 18, 25)  # of the tables and the picture
 
 
 def read(path, per_query):
@@ -50,26 +57,35 @@ def curve(steps, ranker):
 
 
 def plot(points, out):
+    """Draws each method's NDCG@10 minus that of SSARP, then random, by round."""
     panels = []
     for (ranker, title), name in itertools.product(RANKERS.items(), points):
-        lines = [common.Line(label, [(labels, value) for labels, _, value in curve(points[name][method], ranker)], colour)
-                 for method, (label, colour) in METHODS.items() if method in points[name]]
-        levels = [common.Level("all labels", curve(points[name]["all"], ranker)[0][2], "#7f7f7f")] if "all" in points[name] else []
-        panels.append(common.Lines(f"{name}, ranked by {title}", "labels", lines, levels, "NDCG@10"))
+        of, lines = points[name], []
+        folds = len(of["committee"][0])
+        rounds = [step for step in ROUNDS if all(len(of[method].get(step, {})) == folds for method in (*COLOURS, BASELINE) if method in of)
+                  and statistics.mean(share for _, share, _ in of[BASELINE][step].values()) <= 0.9]
+        for method in (method for method in COLOURS if method in of):
+            means = [(step, mean_with_interval(numpy.array(
+                [values[ranker] - of[BASELINE][step][fold][2][ranker] for fold, (_, _, values) in of[method][step].items()])))
+                for step in rounds]
+            lines.append(common.Line(METHODS[method], [(step, mean) for step, (mean, _) in means], COLOURS[method], "-",
+                                     [(mean - half, mean + half) for _, (mean, half) in means]))
+        panels.append(common.Lines(f"{name}, ranked by {title}", "round", lines, [common.Level(METHODS[BASELINE], 0, "#555555")],
+                                   "difference of NDCG@10", {step: str(step) for step in rounds}))
     common.draw(out, panels, len(points))
 
 
 def tables(points):
     """The Markdown tables of a set's rounds, of SSARP alone, and of the committee's differences."""
     for name, methods in points.items():
-        steps = [s for s in (0, 1, 2, 3, 5, 8, 12, 18, 25) if s in methods.get("committee", {})]
+        steps = [s for s in (0, *ROUNDS) if s in methods.get("committee", {})]
         for ranker, title in RANKERS.items():
             of = {method: dict(zip(sorted(methods[method]), curve(methods[method], ranker)))
                   for method in ("committee", "margin", "random", "draw") if method in methods}
             yield f"{name}, NDCG@10 of {title} by round\n\n" + common.table(
                 ["", *map(str, steps)],
                 [["labels", *(f"{100 * of['committee'][s][1]:.1f} %" if s in of["committee"] else "" for s in steps)],
-                 *([METHODS[method][0], *(f"{values[s][2]:.4f}"[1:] if s in values else "" for s in steps)] for method, values in of.items())])
+                 *([METHODS[method], *(f"{values[s][2]:.4f}"[1:] if s in values else "" for s in steps)] for method, values in of.items())])
         if "ssarp" in methods:
             ends = sorted(methods["ssarp"])[-3:]
             rows = [(f"rule size {size}", methods["ssarp"][end]) for size, end in zip((3, 4, 5), ends)]
@@ -79,7 +95,7 @@ def tables(points):
                 [[label, f"{100 * statistics.mean(v[1] for v in folds.values()):.1f} %",
                   *(f"{statistics.mean(v[2][r] for v in folds.values()):.4f}"[1:] for r in RANKERS)] for label, folds in rows])
         yield f"{name}, the committee's NDCG@10 less that of\n\n" + common.table(
-            ["", *RANKERS.values()], [[METHODS[method][0], *(difference(methods, method, ranker) for ranker in RANKERS)]
+            ["", *RANKERS.values()], [[METHODS[method], *(difference(methods, method, ranker) for ranker in RANKERS)]
                                       for method in ("margin", "random", "draw") if method in methods])
 
 

@@ -77,6 +77,37 @@ class Table(unittest.TestCase):
         self.assertIn("significantly below in 1: t, 1%\n", text)
 
 
+class Picture(unittest.TestCase):
+    def test_points_are_means_over_the_seeds_with_intervals(self):
+        few = {CARD: [0.5, 0.6], RIDGE: [0.4, 0.4], TREES: [0.2, 0.4], RANDOM: [0.9, 0.9],
+               (1.0, "all", "lightgbm", "validated"): [0.7]}
+        shown = curves.panel("USP-counts", few)
+        self.assertEqual(shown.title, "USP-counts (raw features)")
+        self.assertEqual({line.label: [round(y, 9) for _, y in line.points] for line in shown.lines},
+                         {"card": [0.55], "best linear ranker": [0.4], "best boosted trees": [0.3]})
+        (low, high), = shown.lines[0].intervals
+        self.assertAlmostEqual((low + high) / 2, 0.55)
+        self.assertGreater(high, 0.55)
+        self.assertEqual([(level.label, level.y) for level in shown.levels], [("LightGBM, all labels", 0.7)])
+
+    def test_labels_at_the_ends_do_not_overlap(self):
+        from matplotlib import figure
+        whole = figure.Figure(figsize=(4, 3))
+        labels = curves.common.draw_lines(whole.subplots(), curves.common.Lines("", "", [
+            curves.common.Line(str(y), [(1, 0), (2, y)], "#000000") for y in (1, 0, 0.999, 1.001)]))
+        whole.draw_without_rendering()
+        curves.common.spread_labels(labels)
+        ends = sorted((label.get_window_extent().y0, label.get_window_extent().y1, label.get_text()) for label in labels)
+        self.assertEqual([text for *_, text in ends], ["0", "0.999", "1", "1.001"])
+        for (_, top, _), (bottom, _, _) in zip(ends, ends[1:]):
+            self.assertLess(top, bottom)
+
+    def test_colours_follow_the_reader(self):
+        svg = curves.common.for_dark_pages('<svg><style>*{}</style><path style="stroke: #0b6e4f"/><text>a</text></svg>')
+        self.assertIn('[style*="stroke: #0b6e4f"]{stroke:#4fd1a5!important}', svg)
+        self.assertNotIn("#c1440e", svg)
+
+
 class Whole(unittest.TestCase):
     def test_a_run_and_what_is_kept_of_it(self):
         with tempfile.TemporaryDirectory() as scratch:
@@ -94,7 +125,11 @@ class Whole(unittest.TestCase):
             manifest = (folder / "kept/manifest.json").read_text()
             self.assertEqual(json.loads(manifest)["MQ2008"][0]["command"][:2], [pathlib.Path(PROGRAM).name, "experiment"])
             self.assertNotIn(str(folder), manifest)
-            self.assertTrue((folder / "kept/curves.svg").read_text().startswith("<?xml"))
+            kept = (folder / "kept/curves.svg").read_text()
+            self.assertTrue(kept.startswith("<?xml"))
+            (folder / "kept/curves.svg").unlink()
+            subprocess.run([*script, "--draw", folder / "kept"], check=True)
+            self.assertEqual((folder / "kept/curves.svg").read_text(), kept)
 
 
 if __name__ == "__main__":
