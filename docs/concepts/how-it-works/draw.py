@@ -146,24 +146,28 @@ def bits_picture(train, _test):
 def sampling_picture(train, _test):
     """The rules of every document in each iteration, and which one is chosen."""
     steps = sampled(train)
-    picture = Picture(720, 70 + 30 * len(train) + 40, "What the sampler sees in each iteration")
-    picture.text(10, 24, "Rules that a document has among those chosen so far; the framed one is chosen, and its label asked for")
+    picture = Picture(720, 118 + 30 * len(train) + 62, "Rules of the chosen documents that apply to each document")
+    picture.text(10, 24, "How many rules of the chosen documents apply to each document")
+    picture.text(10, 44, "In each iteration the sampler chooses the framed document and asks for its label.", "soft")
+    for column, feature in enumerate(FEATURES):
+        picture.text(150 + 80 * column, 78, f"feature {feature}", "soft", "middle")
     for column in range(len(steps)):
-        picture.text(300 + 84 * column, 52, f"iteration {column}" if column + 1 < len(steps) else "stop", "soft", "middle")
-    known = set()
+        picture.text(320 + 84 * column, 78, f"iteration {column}" if column + 1 < len(steps) else "stop", "soft", "middle")
     for row, document in enumerate(train):
-        y = 66 + 30 * row
-        said = " and ".join("high" if above else "low" for _, above in sorted(items(document)))
-        picture.text(10, y + 15, f"document {document[0]}: {said}")
+        y = 92 + 30 * row
+        picture.text(10, y + 15, f"document {document[0]}")
+        for column, (_, above) in enumerate(sorted(items(document))):
+            picture.text(150 + 80 * column, y + 15, f"{'≥' if above else '<'} {CUT}", anchor="middle")
         for column, (rules, chosen) in enumerate(steps):
-            x = 300 + 84 * column
-            if (row, column) not in known and any(chosen_before == row for _, chosen_before in steps[:column]):
+            x = 320 + 84 * column
+            if any(chosen_before == row for _, chosen_before in steps[:column]):
                 picture.label(x + 16, y, document[1])
             picture.text(x, y + 15, rules[row] if column else "–", anchor="middle")
             if chosen == row:
                 picture.rect(x - 14, y - 2, 28, 24, "mark")
-    picture.text(10, 66 + 30 * len(train) + 22,
-                 "The square is a label that is known. The last one to be chosen is known already: the sampler stops.", "soft")
+    y = 92 + 30 * len(train)
+    picture.text(10, y + 22, "A coloured square is a label that the sampler has received. The document with the fewest rules differs", "soft")
+    picture.text(10, y + 40, "most from the labelled documents. When this document is already labelled, the sampler stops.", "soft")
     return picture
 
 
@@ -173,8 +177,8 @@ def filter_picture(_train, _test):
               (.30, .38, .33), (.12, .20, .14)]
     k = 3
     threshold = sorted((low for low, _, _ in bounds), reverse=True)[k - 1]
-    picture = Picture(720, 60 + 26 * len(bounds) + 50, "Bounds say what has to be computed exactly")
-    picture.text(10, 24, f"Eight documents, the {k} most similar are wanted: a bar is what a cheap sum proves, a dot what is exact")
+    picture = Picture(720, 60 + 26 * len(bounds) + 50, "Which similarities are computed exactly")
+    picture.text(10, 24, f"The {k} most similar of eight documents: a bar spans the bounds of a similarity, a dot is its exact value")
     for row, (low, high, exact) in enumerate(bounds):
         y = 48 + 26 * row
         may = high >= threshold
@@ -182,12 +186,12 @@ def filter_picture(_train, _test):
         picture.rect(110 + 420 * low, y, 420 * (high - low), 18, "bound")
         if may:
             picture.parts.append(f'<circle class="on" cx="{110 + 420 * exact:g}" cy="{y + 9}" r="5"/>')
-        picture.text(545, y + 13, "computed exactly" if may else "cannot be among them", "" if may else "soft")
+        picture.text(545, y + 13, "computed exactly" if may else f"not among the {k}", "" if may else "soft")
     x = 110 + 420 * threshold
     picture.line(x, 40, x, 48 + 26 * len(bounds), "cut")
     picture.text(x, 48 + 26 * len(bounds) + 18, f"the {k}rd largest lower bound", "soft", "middle")
     picture.text(10, 48 + 26 * len(bounds) + 42,
-                 "Document 4 is nearer than document 3, though its bounds are lower: the exact values decide.", "soft")
+                 "Document 4 is more similar than document 3, although its bounds are lower. The exact values decide.", "soft")
     return picture
 
 
