@@ -396,9 +396,9 @@ def cranfield_qrels(folder, position=lambda topic: True):
 
 COLOURS = ["#1b6ca8", "#c03a4e", "#3a7d44", "#9a6700", "#6b4e9b", "#555555"]
 # The colours of a picture on a dark page.
-DARK = {"#000000": "#e6edf3", "#dddddd": "#3d444d", "#1b6ca8": "#79b8f0", "#c03a4e": "#ff8fa0", "#3a7d44": "#7ed18b", "#9a6700": "#e3b341",
-        "#6b4e9b": "#bfa8f0", "#555555": "#b1bac4", "#0b6e4f": "#4fd1a5", "#c1440e": "#ff9a66", "#2b5c9e": "#8ab8ff",
-        "#0072b2": "#6cb6ff", "#d55e00": "#ff9a57"}
+DARK = {"#000000": "#e6edf3", "#dddddd": "#3d444d", "#cccccc": "#3d444d", "#1b6ca8": "#79b8f0", "#c03a4e": "#ff8fa0",
+        "#3a7d44": "#7ed18b", "#9a6700": "#e3b341", "#6b4e9b": "#bfa8f0", "#555555": "#b1bac4", "#0b6e4f": "#4fd1a5",
+        "#c1440e": "#ff9a66", "#2b5c9e": "#8ab8ff", "#0072b2": "#6cb6ff", "#d55e00": "#ff9a57"}
 MARKERS = "os^Dv*"
 
 
