@@ -40,6 +40,13 @@ def write_pool(folder):
     (folder / "names.tsv").write_text("".join(f"{n}\t{name}\n" for n, name in enumerate(FEATURES, 1)))
 
 
+def keep(browser, picture, colours):
+    """Writes a picture of the window without its scroll bars, in few colours."""
+    browser.run("document.documentElement.style.scrollbarWidth = 'none'")
+    browser.screenshot(picture)
+    Image.open(picture).convert("RGB").quantize(colours, method=Image.Quantize.MAXCOVERAGE, dither=0).save(picture, optimize=True)
+
+
 def main():
     program = str(pathlib.Path(sys.argv[1]).resolve())
     with tempfile.TemporaryDirectory() as name:
@@ -60,8 +67,7 @@ def main():
                     pass
                 if answers < 12:
                     browser.press(str(answers % 4))
-            browser.screenshot(PICTURE)
-            Image.open(PICTURE).convert("RGB").quantize(32, dither=0).save(PICTURE, optimize=True)
+            keep(browser, PICTURE, 32)
         finally:
             if browser:
                 browser.close()

@@ -10,12 +10,9 @@ import subprocess
 import sys
 import tempfile
 
-from PIL import Image
+from draw_label_page import ROOT, Browser, keep
 
-ROOT = pathlib.Path(__file__).resolve().parents[3]
 PICTURE = ROOT / "docs/reference/verbs" / "report.png"
-sys.path.insert(0, str(ROOT / "tests" / "cli"))
-from label_page_test import Browser  # noqa: E402
 
 
 def main():
@@ -34,8 +31,10 @@ def main():
         try:
             browser.call("POST", "/window/rect", {"width": 1100, "height": 1500})
             browser.open(f"file://{folder}/page.html")
-            browser.screenshot(PICTURE)
-            Image.open(PICTURE).convert("RGB").quantize(64, method=Image.Quantize.MAXCOVERAGE, dither=0).save(PICTURE, optimize=True)
+            end = browser.run("return Math.ceil(document.querySelector('table').getBoundingClientRect().bottom)")
+            frame = 1500 - browser.run("return innerHeight")
+            browser.call("POST", "/window/rect", {"width": 1100, "height": end + 12 + frame})
+            keep(browser, PICTURE, 64)
         finally:
             browser.close()
 

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 
-from draw_label_page import ROOT, Browser, Image
+from draw_label_page import ROOT, Browser, keep
 
 PICTURE = ROOT / "docs/reference/verbs" / "start.png"
 COLLECTION = ROOT / "docs" / "collection"
@@ -53,8 +53,7 @@ def main():
                 answer(browser, grades, most)
                 if most == LABELS:
                     browser.click("#finish")
-            browser.screenshot(PICTURE)
-            Image.open(PICTURE).convert("RGB").quantize(32, dither=0).save(PICTURE, optimize=True)
+            keep(browser, PICTURE, 32)
         finally:
             browser.close()
             server.terminate()
