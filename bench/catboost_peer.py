@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The default card beside CatBoost, both with all labels, on documents shuffled within their queries.
+"""Compares the default card with CatBoost, both with all labels, on documents shuffled within their queries.
 
     catboost_peer.py PROGRAM LETOR_FOLDER OUT [--sets A,B] [--trials 20] [--seed 1] [--jobs 1]
 

@@ -47,7 +47,7 @@ def by_input(found):
 
 
 def ratio(of, over):
-    """Of a query, and of all queries with the time to be ready on both sides."""
+    """The ratio of times a query, and of times for all queries plus the preparation of each side."""
     a_query = [a / b for a, b in zip(of["round_s"], over["round_s"])]
     queries = over["all_queries"]
     whole = [(of["ready_s"] + queries * a) / (over["ready_s"] + queries * b) for a, b in zip(of["round_s"], over["round_s"])]

@@ -1,4 +1,4 @@
-"""What the scripts of bench/ share: their command lines, programs that they run and time, JSON lines, manifests, Markdown tables,
+"""Functions that the scripts of bench/ share: their command lines, programs that they run and time, JSON lines, manifests, Markdown tables,
 documents in LETOR's form, and pictures.
 
     a = common.arguments(__doc__, "program", "out", rounds=3, sizes=[3, 4])
@@ -65,7 +65,7 @@ def path_of(word):
 
 
 def option_of(default):
-    """What add_argument takes for an option with that default."""
+    """The arguments of add_argument for an option with this default."""
     if isinstance(default, dict):
         return default
     if isinstance(default, type):
@@ -134,17 +134,17 @@ def told_rows(*words, **how):
 
 
 def program(path, *more, by=call, **how):
-    """A function of words that runs the program with them and, behind them, `more`, `by` call, output or told."""
+    """A function that runs the program with its own arguments, then `more`; `by` is call, output or told."""
     return lambda *words, **also: by(path, *words, *more, **how, **also)
 
 
 def over_ranks(ranks, *placed):
-    """The words that start a command in so many MPI ranks: anywhere, also more than there are cores, or as `placed` says."""
+    """The arguments that start a command in `ranks` MPI ranks: on any cores, also more ranks than cores, or as `placed` says."""
     return ["mpirun", *(placed or ("--oversubscribe", "--bind-to", "none")), "-n", ranks]
 
 
 def on_cores(ranks, threads=1):
-    """The same, each rank on cores of its own, one a thread."""
+    """`over_ranks` with a separate core for each thread of each rank."""
     return over_ranks(ranks, "--map-by", f"slot:PE={threads}", "--bind-to", "core")
 
 
@@ -295,7 +295,7 @@ def checksum(path):
 
 
 def place(word, parts=1):
-    """An argument without the folders of this machine: of a path, also behind `key=`, the last parts."""
+    """An argument without the folders of this machine: the last parts of a path, also of a path after `key=`."""
     key, equals, value = str(word).rpartition("=")
     return key + equals + ("/".join(pathlib.Path(value).parts[-parts:]) if "/" in value else value)
 
@@ -431,7 +431,7 @@ class Bars(typing.NamedTuple):
     title: str
     groups: list
     labels: list
-    normalized: bool = True  # at most 1; otherwise each value stands above its bar
+    normalized: bool = True  # at most 1; otherwise each value is printed above its bar
 
 
 def draw_lines(axis, panel):

@@ -107,7 +107,7 @@ def run(program, line, folder, out):
 
 
 def processor_seconds(*of_run):
-    """Of a line's commands."""
+    """The processor time of the commands of a line."""
     begin = resource.getrusage(resource.RUSAGE_CHILDREN)
     run(*of_run)
     end = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -122,7 +122,7 @@ def walk_cells(name, line, a, folder):
 
 
 def row_of(name, runs):
-    """What the rounds of a command say, as a row."""
+    """The results of the rounds of a command, as a row."""
     before, after = runs["before"], runs["after"]
     row = {"command": name}
     for side, of in runs.items():

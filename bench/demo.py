@@ -122,7 +122,7 @@ def cranfield(given, folder):
 
 
 def table(rows, labels):
-    """A row for each collection, the worst first, behind the mean of the shops."""
+    """The mean of the shops, then a row for each collection, the worst first."""
     shops = [row for row in rows if row["collection"].startswith("shop")]
     others = [one for one in RANKINGS if one != "bm25"]
 

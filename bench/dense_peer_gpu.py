@@ -50,10 +50,10 @@ def on_four(ks, batches, shapes=FOUR):
 TARGETS = [*on_four((32, 128), (1, 16, 32, 128)), (1_000_000, 128, "f32", (16,), (4096,)), (700_000, 128, "f32", (32,), (8192,)),
            (10_000_000, 128, "bf16", (10, 128), (1,))]
 SHORT = [*on_four((32,), (1, 32, 128)), (1_000_000, 128, "f32", (16,), (4096,)), (10_000_000, 128, "bf16", (10,), (1,))]
-# Of what SHORT has not: k = 128 and 16 queries, but for LEFT.
+# Cells that SHORT lacks: k = 128 and 16 queries, without the cells of LEFT.
 REST = [*on_four((32, 128), (1, 16), FOUR[:3]), (3_000_000, 300, "f32", (128,), (1, 16, 128)),
         (700_000, 128, "f32", (32,), (8192,)), (10_000_000, 128, "bf16", (128,), (1,))]
-# Of TARGETS what neither SHORT nor REST has, and the cells of one query whose calls SHORT was run without percentiles of.
+# Cells of TARGETS that SHORT and REST lack, and the cells of one query for which the run of SHORT kept no percentiles of calls.
 LEFT = [*on_four((128,), (32, 128), FOUR[:3]), (3_000_000, 300, "f32", (32,), (1, 16)), (3_000_000, 300, "f32", (128,), (32,)),
         (10_000_000, 128, "bf16", (10,), (1,))]
 # k = 64, 64 queries, and the shapes of Liu, Zheng and Liu 2019 (1,200 queries).

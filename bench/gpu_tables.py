@@ -148,7 +148,7 @@ def ranked(arguments, log, name, command, size, queries_of, features):
     result = by_engine(run([bench, *command(str(documents)), str(size), "1", *engines(arguments, "tensor"), f"lrar:{some}",
                             *by_thread, *map(cached, engines(arguments, "profl"))], log))
     lrar = result.pop("lrar")
-    # Of a query of mean length.
+    # Times are for a query of mean length.
     share = queries_of["documents"] / queries_of["queries"]
     query = {engine: row["seconds"] / row["documents"] * share for engine, row in result.items()}
     serial = lrar["seconds"] / lrar["documents"] * share
@@ -211,7 +211,7 @@ def ranking(arguments, log):
 
 
 def real(arguments, log):
-    """The same on the first folds of OHSUMED and MQ2008, trained on all training documents."""
+    """Times on the first folds of OHSUMED and MQ2008, trained on all training documents."""
     if arguments.data is None:
         return []
     chosen, rows = [], []

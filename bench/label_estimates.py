@@ -4,7 +4,7 @@
   label_estimates.py PROGRAM DATA_FOLDER OUT_FOLDER [--sets OHSUMED,MQ2008] [--sizes 3,4] [--folds 1,2,3,4,5] [--skip 0.3]
 
 On each set, with two ways to cut features, the answers are the training set's own labels, one by one. An estimate is requested as
-soon as there is one, and at intervals from then on: the expected number of documents and its bounds, beside the final number. With
+soon as there is one, and then at intervals: the expected number of documents and its bounds, compared with the final number. With
 --skip, this share of the documents, chosen at random, is skipped whenever it is asked about. The exit code is 1 unless the chosen
 documents are those of a run with all labels, the first estimate of each run has the final number within its bounds, and so have 95
 of 100 estimates of each set.

@@ -30,7 +30,7 @@ and values are centred within the query, and the strength is 3, 10, 30, ... or 3
 1 and w is 0.
 
 Writes evidence.tsv (a row for each set, fold, budget, way, seed and candidate), by_query.tsv.gz (the same by query, in
-ten-thousandths), tables.md and manifest.json. The same command continues an interrupted run. Needs numpy.
+ten-thousandths), tables.md and manifest.json. To continue an interrupted run, repeat its command. Needs numpy.
 """
 
 import common
@@ -159,7 +159,7 @@ class WeightedItems:
 
 
 def candidates(_):
-    """Of each set."""
+    """The candidates of each set."""
     return CANDIDATES
 
 

@@ -251,7 +251,7 @@ class Waiting:
     """Wall times of a data set with queries that have all arrived: high traffic. A case is an index and a radius."""
 
     def __init__(self, rows, cores):
-        # Of a query: not all indexes are timed on as many.
+        # Times are for one query, because indexes are timed on different numbers of queries.
         self.rows = Rows({**row, "seconds": row["seconds"] / row["queries"]} for row in rows.where(row="seconds", superstep=1024))
         self.alone = {(row["index"], row["radius"]): row["seconds"] for row in self.rows.where(threads=1, schedule="local")}
         self.more = [n for n in self.rows.values("threads") if n > 1]

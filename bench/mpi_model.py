@@ -110,7 +110,7 @@ def label_from(model, rows, documents, hours, a):
     row = max((row for row in rows if row["job"] == "reduce"), key=lambda row: (row["ranks"], row["work"]))
     start, alone, threaded, shared = model.of_job("reduce")
     work = documents ** model.powers["reduce"]
-    # Values and items, which are as many as the documents, are most of what is told.
+    # Most of the exchanged bytes are values and items, whose number is the number of documents.
     told = row["exchanged_bytes"] * documents / row["work"]
     network = row["exchanges"] * a.latency_us * 1e-6 + told / (a.bandwidth_gb * 1e9)
     fixed = start + alone * work + threaded * work / a.machine_threads + network

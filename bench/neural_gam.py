@@ -15,7 +15,7 @@ validation set, as the program computes it, ranks the test set, which is read af
 
 Writes OUT_FOLDER/SET.jsonl (a row for each fold with all trials), OUT_FOLDER/SET/FoldN.score (scores) and OUT_FOLDER/SET.md (the
 output of `evaluate --ties average` for these scores and for those of `fit` with its defaults, and differences with 95 % intervals
-over the queries). The same command continues an interrupted run with the missing folds. One thread; needs numpy.
+over the queries). To run the missing folds after an interruption, repeat the command. One thread; needs numpy.
 """
 
 import itertools

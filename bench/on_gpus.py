@@ -36,7 +36,7 @@ def steps_of(a, gpus):
     yield "dense-published-flat", 1, [str(a.bin / "dense_published_bench"), "engine=flat", "rounds=5"], 900
     yield ("dense-streamed", 1, [dense, "devices=1", "device_bytes=2000000000", f"rate={PCIE}", "shape=3000000x300", "k=32",
                                  "batches=1,128,1024", "--benchmark_min_time=0.5"], 600)
-    # Cordeiro 2023, Table 5.1, on the CPU; FAISS from PyPI beside it, by the fastest of its settings, as in dense-faiss-SHAPE-METRIC.
+    # Cordeiro 2023, Table 5.1, on the CPU, compared with FAISS from PyPI in the fastest of its settings, as in dense-faiss-SHAPE-METRIC.
     for name, batches in (("to-2048", "512,1024,2048"), ("4096", "4096"), ("8192", "8192")):
         turns = "2" if name == "to-2048" else "1"
         yield f"dense-cpu-{name}", 1, [*script("dense_peer.py"), dense, str(a.out / f"dense-cpu-{name}"), "--shapes", "700000x128",
@@ -62,7 +62,7 @@ def steps_of(a, gpus):
         yield "metric-two", 2, [*metric, gpu_bench, str(a.out / "metric-two"), *sets, "--gpus", "2", "--resume",
                                 "--only", "words-pairs", "words-lc", "vectors-pairs", "vectors-lc"], 1800
     peers = [*script("dense_peer_gpu.py"), dense]
-    # Uniform values, of which many rows are nearly as near: flat by itself, beside the peers, and beside the published engines.
+    # Uniform values, where many rows have nearly equal distances: flat alone, with the peers, and with the published engines.
     for shape in ("70000x784", "300000x128", "1275219x128", "3000000x300"):
         yield (f"dense-uniform-{shape}", 1, [dense, "devices=1", "values=uniform", f"shape={shape}", "k=32,128", "batches=1,32,128",
                                              "--benchmark_min_time=0.1"], 120)
@@ -72,7 +72,7 @@ def steps_of(a, gpus):
     for shape in ("70000x784", "3000000x300"):
         yield (f"dense-published-{shape}", 1,
                [str(a.bin / "dense_published_bench"), "batches", f"shape={shape}", "engine=flat,ppk,sbq,gs", "rounds=5"], 120)
-    # 2^10 to 2^15 rows beside gs; rows that bounds tell apart badly.
+    # 2^10 to 2^15 rows, compared with gs; rows that bounds separate badly.
     yield "dense-few-rows", 1, [str(a.bin / "dense_published_bench"), "rows", "engine=flat,gs", "rounds=5"], 120
     yield "dense-near", 1, [str(a.bin / "dense_published_bench"), "clusters", "far", "engine=flat,ppk,sbq,gs", "rounds=5"], 120
     yield "dense-left", 1, [*peers, str(a.out / "dense-left"), "--cells", "left", "--flashlib"], 1800

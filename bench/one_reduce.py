@@ -41,7 +41,7 @@ def markdown(found, curves):
 def main():
     a = common.arguments(__doc__, "program", "letor", "curves", "out", sets=["OHSUMED", "MQ2008-agg", "OHSUMED-LETOR2", "MQ2008"],
                          shares=[0.01, 0.02, 0.05])
-    # What is recommended, by its defaults.
+    # The recommended components with their default settings.
     recommended = [row for row in rows_of(a.curves / KEPT) if (row["system"], row["settings"]) == ("recommended", "defaults")]
     curves = {name: [row for row in recommended if row["set"] == name] for name in a.sets}
     found, log = {}, common.Log(a.out / "rows.jsonl")

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Verbs over MPI ranks on GPUs: the bytes of one process on the CPU. Usage: ranks_on_gpus.sh PROGRAM FOLDER, which takes what is drawn.
+# Checks that verbs over MPI ranks on GPUs write the bytes of one process on the CPU.
+# Usage: ranks_on_gpus.sh PROGRAM FOLDER. FOLDER receives the synthetic data.
 set -eu
 program=$(readlink -f "$1")
 mkdir -p "$2" && cd "$2"

@@ -27,7 +27,7 @@ A model learns from the sample, with all training documents as the pool where `f
          message if Python has no package lightgbm
 
 Writes variants.tsv (a row for each set, fold, budget, way, seed and learner), by_query.tsv.gz (the same by query, in
-ten-thousandths), tables.md and manifest.json. The same command continues a run that was interrupted. Needs numpy."""
+ten-thousandths), tables.md and manifest.json. To continue an interrupted run, repeat its command. Needs numpy."""
 
 import collections
 import importlib.util
@@ -204,7 +204,7 @@ class Report:
         return f"## {measure}, mean of the budgets and sets\n\n" + common.table(["way", *self.learners], rows)
 
     def table(self, name, cases):
-        """`cases`: learner, name of the row, sets and budgets; None stands for all of them."""
+        """`cases`: learner, name of the row, sets and budgets; None means all of them."""
         rows = []
         for learner, case, sets, budgets in cases:
             base, differences = self.differences(learner, MEASURES[0], sets, budgets)

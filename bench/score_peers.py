@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Time of one score: a card as exported C, by the C interface and by Python's `predict`, beside boosted trees.
+"""Compares the time of one score by a card (exported C, the C interface, Python's `predict`) with boosted trees.
 
     score_peers.py LIBRARY OUT [--rounds 11] [--trees 500,1000] [--leaves 64] [--features 136] [--training 20000] [--passes 8]
                    [--program rulerank] [--folder FOLDER]
@@ -14,7 +14,7 @@ the same 1,000 other documents, C-order float64, in lists of 1, 100 and 1,000, o
                      contributions of the features too
   card interface     rulerank_score_double of the C interface, called for each list
   card predict       RuleRanker.predict, called from Python for each list
-  card predict ten   the same where the rows have the card's ten features alone
+  card predict ten   RuleRanker.predict on rows with the card's ten features alone
   card onnx          the card's export in ONNX Runtime, called from Python for each list; gives the contributions too
   lightgbm c         LightGBM's C API: LGBM_BoosterPredictForMatSingleRowFast for lists of 1, else LGBM_BoosterPredictForMat
   lightgbm predict   Booster.predict, called from Python for each list
@@ -22,11 +22,11 @@ the same 1,000 other documents, C-order float64, in lists of 1, 100 and 1,000, o
   lleaves            the model compiled by LLVM without inlining, which takes many minutes; called from C for each list
   lightgbm onnx      the model in ONNX Runtime (float32, by onnxmltools), called from Python for each list
 
-Before a time is told, scores are compared: a card's have equal bits on all sides and its contributions add up to them; those of a
-LightGBM model differ by 1e-9 at most, or by float32's rounding in ONNX Runtime. Sides take turns; a round is
+The script compares scores before it prints a time. A card's scores have equal bits on all sides, and its contributions add up to its
+scores. Scores of a LightGBM model differ by 1e-9 at most, or by float32's rounding in ONNX Runtime. Sides take turns; a round is
 --passes passes over the documents. Rows go to OUT/rows.jsonl: microseconds of processor time a document, of all threads of the process
-(median, least and most of the rounds), which other work on the machine changes less than wall time; the same of wall time; and how many
-times `card c`'s median that is. With --folder, models and compiled code stay in a folder, and are not made again.
+(median, least and most of the rounds), which other work on the machine changes less than wall time; these statistics of wall time; and
+the ratio of the median to that of `card c`. With --folder, models and compiled code stay in a folder, and are not made again.
 """
 
 import contextlib

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """serve.py PROGRAM [--seconds S] [--rates R,...] [--threads N] [--connections N] [--processes N] [--cores N] [--workload NAME,...] [--system NAME,...]
 
-Measures `rulerank serve` on loopback, beside LightGBM in Python's http.server. Prints a JSON line for each system, workload and
+Measures `rulerank serve` and LightGBM in Python's http.server on loopback. Prints a JSON line for each system, workload and
 rate. The generator sends requests at a fixed rate, whether or not earlier ones have been answered (an open loop), on connections
 that stay open, from --processes processes. With --cores N the server has N cores and the generator the others. A latency counts from the
 time at which a request was due, so waiting in the generator counts, too. Each response is compared with the first one, which must have

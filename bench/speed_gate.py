@@ -75,7 +75,7 @@ def build_of(program):
 
 
 def instructions(program, folder, name):
-    """Of one run of a command, which has to end well and to write its output."""
+    """The instructions of one run of a command, which must exit with 0 and write its output."""
     out = folder / f"{name.replace(' ', '_')}.out"
     line = shlex.split(COMMANDS[name].format(out=out))
     run = common.call("valgrind", "--tool=callgrind", f"--callgrind-out-file={os.devnull}", program, *line, "--threads", "1", "--quiet",

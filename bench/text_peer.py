@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""Exact search in text collections compared with common Python tools: the same matrix, the same neighbours, the same
-machine.
+"""Compares exact search in text collections with common Python tools on one machine: equal matrices, equal neighbours.
 
   text_peer.py PROGRAM DATA_FOLDER [--collections 20news,r8,cranfield] [--drawn N] [--k 30]
                [--rounds 3] [--threads 1,all] [--engines tiles,mt]

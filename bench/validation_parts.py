@@ -116,7 +116,7 @@ class Fold:
         return numpy.loadtxt(out, ndmin=1)
 
     def ranked_within(self, sample_file, name, words):
-        """The same for a model that `fit` makes with the whole training set as the pool of the sample."""
+        """The scores of a model that `fit` makes with the whole training set as the pool of the sample."""
         model, out = self.scratch / "model", self.scratch / name
         self.run("fit", "--train", sample_file, "--pool", self.train, "--model", model, *words)
         self.run("rank", "--model", model, "--test", self.vali, "--out", out, "--device", "cpu")
@@ -148,7 +148,7 @@ def opened(path, mode):
 
 
 class Results:
-    """The rows of NAME.tsv, and by_query.tsv.gz beside it: the same rows with a value a query, in ten-thousandths."""
+    """The rows of NAME.tsv, and of by_query.tsv.gz in its folder: these rows with a value for each query, in ten-thousandths."""
 
     def __init__(self, folder, name):
         folder.mkdir(parents=True, exist_ok=True)
@@ -307,7 +307,7 @@ def comparison(arguments):
 
 
 def parsed(description, **options):
-    """The command line of a study of validation sets; its own options are beside those of all."""
+    """The command line of a study of validation sets: the options of all studies, and its own."""
     a = common.arguments(description, "program", "letor", "out",
                          sets={"type": lambda text: text.split(","), "help": "default: all of LETOR_FOLDER"}, folds=[1, 2, 3, 4, 5],
                          seeds=3, jobs={"type": int, "default": 1, "help": "processes side by side; the results are the same"},
@@ -317,7 +317,7 @@ def parsed(description, **options):
 
 
 def write_manifest(arguments, used, libraries):
-    """Of the run that ended; what earlier runs of the same folder used is added."""
+    """Writes the manifest of the run that ended, with the core minutes of earlier runs in this folder added."""
     path = arguments.out / "manifest.json"
     before = json.loads(path.read_text())["core_minutes"] if path.exists() else 0
     common.manifest(path, build=common.build(arguments.program), sets=arguments.sets, folds=arguments.folds,

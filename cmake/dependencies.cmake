@@ -1,5 +1,5 @@
-# Everything comes from the system's packages (`./run deps` installs them on Debian). What is missing is
-# named in one error, with the packages that have it.
+# Everything comes from the system's packages (`./run deps` installs them on Debian). One error names all
+# missing libraries and their packages.
 set(missing)
 
 # need(PACKAGE DEBIAN_PACKAGE [argument of find_package ...])

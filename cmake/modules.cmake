@@ -30,7 +30,7 @@ function(rulerank_module name)
   if(RULERANK_HAS_CUDA AND ARG_CUDA_SOURCES)
     target_sources(rulerank_${name} PRIVATE ${ARG_CUDA_SOURCES})
     target_link_libraries(rulerank_${name} PRIVATE CUDA::cudart_static)
-    # OpenMP's own target tells the C++ compiler only; nvcc's may be another.
+    # OpenMP's own target sets the flag of the C++ compiler only; the host compiler of nvcc may be a different one.
     target_compile_options(rulerank_${name} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-fopenmp>)
   endif()
   list(TRANSFORM ARG_INTERNAL_HEADERS PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/")

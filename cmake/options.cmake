@@ -26,7 +26,7 @@ set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
-# The same bits on every machine: no fused multiply-add the source does not ask for.
+# Results have equal bits on all machines: compilers may not fuse a multiplication and an addition.
 add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>)
 # CUDA sources have the same rules, in the host's code and in the device's.
 add_compile_options($<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-ffp-contract=off>
@@ -63,7 +63,7 @@ if(NOT RULERANK_CUDA STREQUAL "OFF")
       rulerank_cuda_architectures(CMAKE_CUDA_ARCHITECTURES)
     endif()
     enable_language(CUDA)
-    # What the program knows of itself; `native` is a word of CMake alone.
+    # The program reports these architectures of its code; only CMake understands `native`.
     string(REPLACE "native" "${CMAKE_CUDA_ARCHITECTURES_NATIVE}" RULERANK_CUDA_ARCHITECTURES "${CMAKE_CUDA_ARCHITECTURES}")
     message(NOTICE "CUDA ${CMAKE_CUDA_COMPILER_VERSION}: code for ${RULERANK_CUDA_ARCHITECTURES}")
     # CMake 3.25 does not know nvcc's C++20 switch.

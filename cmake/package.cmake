@@ -3,15 +3,15 @@ include(CMakePackageConfigHelpers)
 set(package_folder "${CMAKE_INSTALL_LIBDIR}/cmake/rulerank")
 
 get_property(modules GLOBAL PROPERTY RULERANK_MODULES)
-# Of the headers the public ones alone: those that the modules list. The component `development` is all
-# but the program.
+# Only the public headers are installed: the headers that the modules list. The component `development` has
+# everything but the program.
 install(TARGETS ${modules} EXPORT rulerank ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT development
         FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/rulerank" COMPONENT development)
 install(FILES "${PROJECT_BINARY_DIR}/generated/core/version.hpp"
         DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/rulerank/core" COMPONENT development)
 if(RULERANK_PROGRAM)
   install(TARGETS rulerank RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
-  if(SKBUILD)  # a wheel has the program beside the environment's Python
+  if(SKBUILD)  # a wheel installs the program into the folder of the environment's Python
     install(TARGETS rulerank RUNTIME DESTINATION "${SKBUILD_SCRIPTS_DIR}" COMPONENT python EXCLUDE_FROM_ALL)
   endif()
 endif()

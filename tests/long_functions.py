@@ -13,7 +13,7 @@ MOST = 60
 SUFFIXES = {".cpp", ".hpp", ".cu", ".cuh"}
 SKIPPED = {"build", "out", ".git"}
 
-# What has no braces to count: comments, raw and plain strings, characters, the preprocessor's lines.
+# Text whose braces do not count: comments, raw and plain strings, characters, the preprocessor's lines.
 BLANKED = re.compile(
     r'''//[^\n]*|/\*.*?\*/|R"([^(\s]*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|(?<![0-9a-fA-F])'(?:\\.|[^'\\\n])+\''''
     r"""|^[ \t]*\#(?:\\\n|[^\n])*""", re.S | re.M)

@@ -11,7 +11,7 @@ import xml.etree.ElementTree
 
 
 def reason(case):
-    """What pytest says, or GTEST_SKIP said in the line behind `Skipped`; real data by their top folder."""
+    """The reason of pytest, or that of GTEST_SKIP in the line after `Skipped`; real data by their top folder."""
     said = case.find("skipped").get("message")
     if case.find("system-out") is None and said:
         return said

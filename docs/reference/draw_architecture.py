@@ -48,7 +48,7 @@ def modules():
 
 
 def reduced(uses):
-    """The same without the arrows whose end a longer way reaches."""
+    """`uses` without the arrows whose end a longer path reaches (transitive reduction)."""
     reach = {}
 
     def reached(name):
@@ -61,7 +61,7 @@ def reduced(uses):
 
 
 def holdings():
-    """What each module holds, by the rows of the table in the page."""
+    """The contents of each module, from the rows of the table in the page."""
     page = (ROOT / "docs/reference/architecture.md").read_text()
     rows = re.findall(r"^\| `([\w/]+)/` \| (.*?) \|$", page, re.M)
     return {name.replace("/", "_"): holds.replace("`", "") for name, holds in rows}
@@ -109,7 +109,7 @@ class Layers:
         return total
 
     def _order(self):
-        """Each row in the order of what its boxes are beside, as long as fewer arrows cross."""
+        """Sorts each row by the positions of the neighbours of its boxes, as long as fewer arrows cross."""
         best, rows = self._crossings(), [list(row) for row in self.rows]
         for sweep in range(24):
             order = range(1, len(self.rows)) if sweep % 2 else range(len(self.rows) - 2, -1, -1)
@@ -132,7 +132,7 @@ class Layers:
         return BOX_WIDTH if isinstance(node, str) else PASSAGE
 
     def _spread(self):
-        """The middle of each box: near the means of what it is beside, without overlaps."""
+        """The middle of each box: near the mean position of its neighbours, without overlaps."""
         self.x = {}
         for row in self.rows:
             at = 0

@@ -47,7 +47,7 @@ def public_headers():
 
 
 def doxygen(folder, headers):
-    """What Doxygen says of the headers, in folder/xml. Gives the name of each header there."""
+    """Writes Doxygen's description of the headers to folder/xml. Returns the name of each header there."""
     folder.mkdir()
     settings = (SITE / "Doxyfile").read_text() + f"""
 INPUT = {" ".join(str(ROOT / header) for header in headers)}
@@ -61,7 +61,7 @@ INPUT_FILTER = "{sys.executable} {SITE}/grouped_header.py {ROOT}"
         tree = xml.etree.ElementTree.parse(file)
         for section in tree.iter("sectiondef"):
             for member in section.findall("memberdef"):
-                # Breathe says a function's name as it stands here; a member of a class stands with its class.
+                # Breathe prints a function's name from here; it lists a member of a class with its class.
                 name = member.findtext("qualifiedname")
                 member.find("name").text = name
                 if name.rpartition("::")[0] not in namespaces:
@@ -75,7 +75,7 @@ INPUT_FILTER = "{sys.executable} {SITE}/grouped_header.py {ROOT}"
 
 
 def threads(header):
-    """What a header says of all its declarations, in front of its namespace."""
+    """The comment of a header on all its declarations, before its namespace."""
     said = re.search(r"^((?://(?!/).*\n)+)namespace rulerank", (ROOT / header).read_text(), re.M)
     return re.sub(r"^// ?", "", said[1], flags=re.M) if said else ""
 

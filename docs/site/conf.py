@@ -32,7 +32,7 @@ default_role = "literal"
 
 breathe_default_project = "rulerank"
 
-autoapi_dirs = ["../python/rulerank"]  # beside the source: build.py puts it there
+autoapi_dirs = ["../python/rulerank"]  # next to the source: build.py copies it there
 autoapi_generate_api_docs = False
 autoapi_options = ["members", "undoc-members", "imported-members"]
 
@@ -70,7 +70,7 @@ def add_what_the_site_needs(app, docname, source):
 
 
 def link_to_files(app, doctree):
-    """Links to what is no page: the file or folder stands in the site at its path in the repository."""
+    """Resolves links to files and folders that are not pages: the site has them at their paths in the repository."""
     docname = app.env.docname
     for node in [*doctree.findall(addnodes.download_reference), *doctree.findall(addnodes.pending_xref)]:
         target, _, anchor = unquote(node["reftarget"]).partition("#")

@@ -1,6 +1,6 @@
 "use strict";
-// One page: it asks the program what is to be answered, shows it, and sends the answer. What comes
-// from the collection is put into text nodes alone.
+// One page: it requests the next question from the program, shows it, and sends the answer. Texts of
+// the collection are only put into text nodes.
 
 const $ = (id) => document.getElementById(id);
 let labeller = localStorage.getItem("rulerank labeller") || "";
@@ -81,7 +81,7 @@ async function begin(name) {
   labeller = name;
   if (await ask("/next")) {
     localStorage.setItem("rulerank labeller", labeller);
-    $("labeller").blur();  // the hidden field would get keys until the page is drawn again
+    $("labeller").blur();  // the hidden field would get keys until the browser repaints the page
     show("name", false);
   } else {
     askForAName();

@@ -115,6 +115,7 @@ class Discretizer(Running, TransformerMixin, BaseEstimator):
 
     @property
     def feature_cuts_(self) -> list[Array]:
+        """The ascending cuts of each column of X; an empty array for a column without cuts."""
         check_is_fitted(self)
         columns = self._columns()
         cuts = [np.empty(0)] * self.n_features_in_

@@ -38,7 +38,7 @@ KINDS_OF = {"rule_size": ("rules",), "min_support": ("rules",), "min_confidence"
             "strength": ("linear",), "pairs": ("joint",)}
 
 
-# The values that None stands for.
+# The values that None selects.
 USUAL = {"method": "tube", "bins": 10, "loss": "pair", "points_penalty": 1e-4, "smoothness": 0.1}
 USUAL_OF_CARD = {"method": "capped", "bins": 12, "points_penalty": 1e-3}
 

@@ -139,12 +139,14 @@ class SelectiveSampler(Running, BaseEstimator):
 
     @property
     def choices_(self) -> pd.DataFrame:
+        """A row for each choice, in order: the chosen row of X, its partition, the iteration, and its number of rules at that time."""
         import pandas as pd
 
         return pd.DataFrame(self._choices, columns=["row", "partition", "iteration", "rules"])
 
     @property
     def finished_(self) -> bool:
+        """Whether the sample is complete, so that `query` returns no more rows."""
         return not self._pickled_unfinished if self._work is None else self._work.finished
 
     def _labelling(self):

@@ -370,7 +370,7 @@ def test_numbers_that_are_not_finite():
 
 
 def write_parts(path, kind, parts):
-    """The list of the parts of an index, as MPI ranks write it beside the files of the parts: [(estimator, items)]."""
+    """The list of the parts of an index, as MPI ranks write it into the folder of the parts: [(estimator, items)]."""
     listed, first = [], 0
     for number, (search, items) in enumerate(parts):
         part = path.with_name(f"{path.name}.part{number}")

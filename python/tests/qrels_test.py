@@ -83,8 +83,8 @@ def test_objects_like_ranxs():
 
 @pytest.mark.filterwarnings("ignore")  # numba's warnings about compilation
 def test_ranx():
-    """Its objects are taken as they are, and its own numbers are ours; no ties, which it leaves open. Its code
-    runs as Python: numba takes a minute to compile it."""
+    """`evaluate` accepts the objects of ranx and gives its numbers; without ties, whose order ranx leaves open. The code
+    of ranx runs as Python, because numba needs a minute to compile it."""
     numba = pytest.importorskip("numba", exc_type=ImportError)
     numba.config.DISABLE_JIT = 1
     ranx = pytest.importorskip("ranx", exc_type=ImportError)

@@ -772,7 +772,7 @@ def test_names_of_other_characters_are_kept(train, test, tmp_path):
 
 
 def test_features_are_selected_with_query_ids_as_an_argument(train):
-    """Selectors of scikit-learn know the columns of X alone, qid among them: query ids go beside these."""
+    """Selectors of scikit-learn use only the columns of X, qid among them: query ids are a separate argument."""
     from sklearn.feature_selection import RFE, SelectFromModel
 
     X, ranker = framed(train), RuleRanker("rules", method="width", bins=4)

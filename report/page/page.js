@@ -238,7 +238,7 @@
       y = scale({log: false}, [0, ...d3.extent(differences)], [bottom, top]);
       svg.append("title").text(`${of.name} of each query: ${part.systems[now.system]} minus ${part.systems[now.baseline]}, sorted`);
       axes(svg, x, y, ["queries, sorted", `difference in ${of.name}`], false, "; arrow keys and Enter, or a click, show one");
-      // Of more queries than columns of the picture, one a column.
+      // With more queries than columns in the picture, each column shows one query.
       const step = Math.max(1, Math.floor(order.length / 1200));
       for (const [name, sign] of [["s0", 1], ["s1", -1]]) {
         let path = "";

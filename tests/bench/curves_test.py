@@ -22,7 +22,7 @@ import curves
 
 
 def result(folder, points):
-    """What `experiment` leaves of two folds of two queries: points[cell] is the MAP of each query; NDCG@10 is half of it."""
+    """Writes the files of an `experiment` on two folds of two queries: points[cell] is the MAP of each query; NDCG@10 is half of it."""
     (folder / "curves").mkdir(parents=True)
     (folder / "curves.tsv").write_text("# about\nfold\tway\tshare\tsystem\tlabels\tMAP\tP@1\tNDCG@10\n" + "".join(
         f"Fold1\t{way}\t{share}\t{system}\t{100 * share}\t0\t0\t0\n" for share, way, system, _ in points))

@@ -27,7 +27,7 @@ def heads(data, indexes=("lc", "sss")):
 
 
 def seconds_of(schedule, threads):
-    """local takes a second a thread less of one, the others a part of one more."""
+    """`local` needs 4 seconds divided by the threads; the other schedules need up to a few quarters of a second more."""
     return 4.0 / threads + (0 if threads == 1 else 0.25 * ("local", "shared", *DEALT[1:]).index(schedule))
 
 
@@ -43,7 +43,7 @@ def counted_rows(data):
 
 
 def timed_rows(data, index):
-    """Of several threads: low traffic on the most."""
+    """The rows of several threads, with low traffic on the largest number of threads."""
     for head in heads(data, [index]):
         yield {**head, "row": "index", "evaluations": 40, "found": 2, "build_s": 0.5}
         for threads, schedule in itertools.product(THREADS[1:], ("shared", *DEALT)):

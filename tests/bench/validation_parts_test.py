@@ -29,7 +29,7 @@ BENCH = pathlib.Path(validation_parts.__file__).parent
 
 
 class Drawn(unittest.TestCase):
-    """One fold of drawn data, whose test set is gone: nobody reads it."""
+    """One fold of synthetic data without its test set, which no script reads."""
 
     @classmethod
     def setUpClass(cls):

@@ -1,4 +1,4 @@
-"""What all verbs share: help, version, exit codes, the common options, outputs, manifests."""
+"""Behaviour that all verbs share: help, version, exit codes, the common options, outputs, manifests."""
 
 import contextlib
 import hashlib
@@ -679,7 +679,7 @@ class Threads(harness.CommandLine):
 
 
 class StandardError(harness.CommandLine):
-    """What cannot be written to standard error is dropped: the work and the exit code stay."""
+    """The program drops text that it cannot write to standard error: its work and exit code do not change."""
 
     LINE = ["reduce", "--train", "train.txt", "--out"]
 
@@ -737,7 +737,7 @@ class NoThreads(harness.CommandLine):
 
 class Terminal(harness.CommandLine):
     def rest_of(self, terminal):
-        """What comes there until the other end is closed."""
+        """The bytes that arrive until the other end is closed."""
         text = b""
         try:
             while part := os.read(terminal, 4096):
@@ -747,7 +747,7 @@ class Terminal(harness.CommandLine):
         return text
 
     def on_a_terminal(self, *arguments):
-        """What the program writes to standard error where that is a terminal."""
+        """The standard error of the program on a terminal."""
         mine, its = pty.openpty()
         self.addCleanup(os.close, mine)
         process = self.start(*arguments, errors=its)
@@ -779,7 +779,7 @@ class Terminal(harness.CommandLine):
         self.assertEqual(self.on_a_terminal(*line, "--quiet"), b"")
 
     def test_results_on_a_terminal_command_it_nothing(self):
-        """Ids go to files and pipes as they are, to a terminal with what would command it as \\xNN."""
+        """Ids are unchanged in files and pipes; on a terminal, bytes that would control it are written as \\xNN."""
         text = "".join(f"{d % 2} qid:\u00e9 1:{d} #docid = a\x1b[31m{d}\n" for d in range(6)).encode()
         self.file("t.txt", text)
         line = ["rank", "--train", "t.txt", "--test", "t.txt", "--out", "s.txt", "--run", "-", "--rule-size", "2", "--device",

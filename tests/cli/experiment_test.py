@@ -161,7 +161,7 @@ class Experiment(harness.CommandLine):
         self.assertEqual(self.files_in("one"), self.files_in("lrar"))
 
     def check_part(self, out, whole):
-        """What an experiment left that did not come to its end: some of the files, each whole."""
+        """Checks the outputs of an interrupted experiment: some of the files, each complete."""
         part, whole = self.files_in(out), self.files_in(whole)
         self.assertEqual(part, {name: whole.get(name) for name in part})
         self.assertNotIn("results.json", part)
@@ -300,7 +300,7 @@ class Experiment(harness.CommandLine):
         (self.folder / "data" / "Fold2" / "vali.txt").unlink()
         self.experiment("none", code=3, message="data/Fold2: found no vali.txt")
         self.experiment("out", "--baselines", "full")
-        # The faults of the last test set are told before the first fold is worked on.
+        # The program reports faults of the last test set before it works on the first fold.
         with open(self.folder / "data" / "Fold3" / "test.txt", "ab") as file:
             file.write(b"1 qid:more 1:x\n")
         done = self.experiment("none", "--baselines", "full", code=3,
@@ -344,7 +344,7 @@ class Curves(harness.CommandLine):
         self.assertEqual(set(self.outputs("out")), {"curves.tsv", "curves.md", "curves.svg",
                                                     *(f"curves/Fold{n}.json" for n in (1, 2, 3))})
         rows = self.rows("out")
-        samples = 1 + 4 * 2  # chosen is not drawn
+        samples = 1 + 4 * 2  # `chosen` is not random
         self.assertEqual(len(rows), 3 * len(systems) * 2 * (samples + samples + 1))
         seconds = (self.folder / "out" / "curves" / "Fold3.seconds.tsv").read_text().splitlines()
         self.assertEqual(len(seconds), 2 + len(rows) // 3)

@@ -244,7 +244,7 @@ class Explain(harness.CommandLine):
     def test_members_that_fit_chooses(self):
         """Points and weights of one model, or rules and points, add up to what rank writes."""
         model = self.folder / "model"
-        # So many features that two kinds would have too large systems; those beyond 3 tell nothing.
+        # With this number of features, the systems of two kinds would be too large; features beyond 3 have no information.
         listed = b"".join(b" %d:1" % f for f in range(4, 1600))
         wide = b"".join(b" ".join(line.split()[:5]) + listed + b"\n" for line in TRAIN.splitlines())
         for name, text, row, kinds in (

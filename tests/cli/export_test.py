@@ -29,7 +29,7 @@ def single(value):
 
 
 def next_single(value, up):
-    """The float32 beside a float32."""
+    """The next larger or smaller float32."""
     if value == 0:
         return math.copysign(1.401298464324817e-45, 1 if up else -1)
     bits = struct.unpack("i", struct.pack("f", value))[0]
@@ -70,7 +70,7 @@ class Card:
         return text.encode()
 
     def points(self, name, value):
-        """Of a value; None: not listed."""
+        """The points of a value; None: not listed."""
         cuts, points, missing = self.features[name]
         if value is None:
             value = NAN if self.unlisted == "missing" else 0
@@ -586,8 +586,8 @@ class Libraries(Exporting):
 
 
 def inference_score(forest, values):
-    """What Elasticsearch's inference computes of an ensemble of trees (Ensemble, Tree): in double, missing values as
-    `default_left` says."""
+    """The score that Elasticsearch's inference computes from an ensemble of trees (Ensemble, Tree): in double, missing values
+    as `default_left` says."""
     assert forest["aggregate_output"] == {"weighted_sum": {}}
     names, total = forest["feature_names"], 0.0
     for model in forest["trained_models"]:
@@ -604,8 +604,8 @@ def inference_score(forest, values):
 
 
 def plugin_score(trees, values):
-    """What the LTR plugins of Elasticsearch and OpenSearch compute (NaiveAdditiveDecisionTree), in three versions of theirs:
-    a value that is absent is 0; it is NaN, which goes right; it is NaN, which goes where `missing` says."""
+    """The scores of the LTR plugins of Elasticsearch and OpenSearch (NaiveAdditiveDecisionTree) in three versions: an
+    absent value is 0; it is NaN, which goes right; it is NaN, which goes where `missing` says."""
     scores = []
     for absent, follows_missing in ((0.0, False), (NAN, False), (NAN, True)):
         total = 0.0
@@ -624,7 +624,7 @@ def plugin_score(trees, values):
 
 
 def solr_score(trees, values):
-    """What Solr's MultipleAdditiveTreesModel computes."""
+    """The score of Solr's MultipleAdditiveTreesModel."""
     total = 0.0
     for tree in trees:
         node = tree["root"]

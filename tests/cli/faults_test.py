@@ -111,7 +111,7 @@ class Faults(harness.CommandLine):
                     pipe.unlink()
 
     def test_an_index_that_becomes_another_one(self):
-        """What was read of an index answers, whatever its file becomes, with the size and the time that it had."""
+        """A loaded index answers as before although its file is replaced by another of equal size and time."""
         texts = [f"{' '.join(f'w{(d * 7919 + w * w * 31) % 401}' for w in range(30))}\n" for d in range(2000)]
         words = [f"{n:05}" for n in range(0, 40000, 7)]
         rows = [bytes(r * n % 251 for n in range(64)) for r in range(2000)]

@@ -259,7 +259,7 @@ class Features(harness.CommandLine):
         for i, (row, pair) in enumerate(zip(joined, pairs)):
             self.assertEqual((row["qid"], row["docid"]), pair)
             self.assertEqual(row["clicks"], str(i) if i % 3 else "")
-        # The same of a pool that was made before, and a second file, of which one column is taken.
+        # `--join` gives equal results for an earlier pool; one column of a second file is added.
         self.file("more.tsv", b'qid\tdocid\tage\tnote\nT01\t' + pairs[0][1].encode()
                   + b'\t1e3\t"two\r\nlines\t"\n')
         self.features("joined.txt", "--join", "own.csv")
@@ -271,7 +271,7 @@ class Features(harness.CommandLine):
         self.assertEqual([f["age"] for _, f in third.values()],
                          ["1000"] + ["NaN"] * (len(pairs) - 1))
         self.assertNotIn("note", third[pairs[0]][1])
-        # What a line cannot hold in a name becomes _, as in the names of fields; delimited text keeps its titles.
+        # Characters that a line cannot hold in a name become _, as in the names of fields; delimited text keeps its titles.
         own = f'docid,qid,page rank,7-day sales,a#b:c,@x,(y)\n{pairs[0][1]},T01,.5,3,2,7,8\n'
         self.file("titles.csv", own.encode())
         for columns in [], ["--join-columns", "7-day sales,page rank,a#b:c,@x,(y)"]:
@@ -579,7 +579,7 @@ class ShownTexts(harness.CommandLine):
         return {(row["docid"].lstrip("'"), row["query"], row["text"]) for row in rows}
 
     def by(self, numbered):
-        """What may be seen: texts of all pairs of a topic and the document that has its words."""
+        """The (docid, topic, text) that may occur: all pairs of a topic and a document that shares a word with it."""
         docs = {str(i + 1) if numbered else n: text for i, (n, text) in enumerate(self.DOCS.items())}
         return {(d, topic, text) for topic in self.TOPICS.values() for d, text in docs.items() if set(topic.split()) & set(text.split())
                 - {"a", "of", "and", "that"}}
@@ -618,7 +618,7 @@ class ShownTexts(harness.CommandLine):
         self.assertLessEqual(self.shown("pool.txt", docs="docs.jsonl", topics="topics.tsv"), self.by(False))
 
     def test_lines_are_those_of_letor(self):
-        """The docid stands right behind `#`, as LETOR 4.0 has it before other keys, also after a way through delimited text."""
+        """The docid directly follows `#`, as LETOR 4.0 has it before other keys, also after conversion to delimited text and back."""
         text = self.pool("pool.txt")
         form = r"-1 qid:\S+( \S+:\S+)+ #docid = (\S+) text_sums = [0-9a-f]{8}-[0-9a-f]{8}"
         self.assertTrue(all(re.fullmatch(form, line) for line in text.splitlines()), text)

@@ -347,7 +347,7 @@ TWO = b"1 qid:1 1:1 2:5\n0 qid:1 1:2 2:4\n"
 
 
 class Svmlight(harness.CommandLine):
-    """What docs/reference/command-line.md says of SVMlight files."""
+    """The rules of docs/reference/command-line.md for SVMlight files."""
 
     LINE = "rank --train {in} --test {test} --out {out}"
 

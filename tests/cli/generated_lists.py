@@ -123,7 +123,7 @@ MEASURES = ("lift", "leverage", "conviction", "zhang", "jaccard", "certainty", "
 
 
 def rule_measures(a, b, both, n):
-    """Of an antecedent that a of n transactions have, and a consequent that b have."""
+    """The measures of a rule: `a` of `n` transactions have its antecedent, `b` its consequent, `both` have both."""
     share, of_a, of_b, confidence = both / n, a / n, b / n, both / a
     leverage = share - of_a * of_b
     wide = max(share * (1 - of_a), of_a * (of_b - share))

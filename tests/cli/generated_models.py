@@ -42,7 +42,7 @@ def draw_model(case, members=("rules", "rules", "rules", "linear", "scorecard", 
 
 
 def fit_first(case):
-    """The model is fitted by another command, which is told what the case was."""
+    """A separate command, which receives the options of the case, fits the model."""
     options = taken(case, FITTED)
     members = [] if "--members" in case.given else ["--members", "rules"]
     case.before = [["fit", "--train", case.given.pop("--train"), "--model", "model", *options, *members]]

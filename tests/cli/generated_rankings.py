@@ -87,7 +87,7 @@ def cuts_of(rows, feature, case):
 
 
 def judged(queries):
-    """What --drop-unjudged leaves."""
+    """The queries without the documents that --drop-unjudged removes."""
     return [(qid, [d for d in of if d[0] != -1]) for qid, of in queries]
 
 

@@ -43,7 +43,7 @@ MOST_FAULTS = 5  # after which a test ends
 
 
 class Done:
-    """What a command has done: `main` is what went to --out, or to standard output."""
+    """The results of a command: `main` has the bytes of --out, or of standard output."""
 
     def __init__(self, process, folder):
         same = lambda data: FINGERPRINT.sub(rb'\1""', data)

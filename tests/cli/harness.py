@@ -10,11 +10,11 @@ one verb are rows of a table:
                     "{in}:1:1: found no documents"),
             ])
 
-In a row's line and message, {in} is a file that holds the row's bytes, {out} one that held old
-text before the run, {NAME} one that holds `files["NAME"]`. Whatever the row, the harness checks the
-exit code, that the message is part of standard error, that it names file, line and column of bad
-data (3), that a failure says `rulerank: error:` once and leaves {out} as it was and no
-other file behind, and that a success says no error.
+In a row's line and message, {in} is a file with the row's bytes, {out} a file with old text before
+the run, and {NAME} a file with `files["NAME"]`. For each row, the harness checks the exit code, that
+the message is part of standard error, and that a message about bad data (3) names file, line and
+column. A failure must print `rulerank: error:` once, keep the bytes of {out} and leave no other file.
+A success must print no error.
 """
 
 import dataclasses
@@ -47,7 +47,7 @@ PROGRESS = re.compile(rb"^rulerank: (?!error|warning)[^\n]*: [\d.]+( [kMGT]?B)?"
 
 
 def without_progress(errors):
-    """What the program says however long it takes."""
+    """Standard error without the lines of progress, which depend on the duration."""
     return PROGRESS.sub(b"", errors)
 
 
@@ -159,7 +159,7 @@ class OwnSeconds:
 
 
 def processor_seconds(process):
-    """Of all threads of a process, by its id; none of one that is gone."""
+    """The processor time of all threads of a process, by its id; 0 if the process has ended."""
     try:
         fields = pathlib.Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     except OSError:
@@ -168,7 +168,7 @@ def processor_seconds(process):
 
 
 def processor_seconds_of_ended():
-    """Of all children of this process that have ended."""
+    """The processor time of all children of this process that have ended."""
     spent = resource.getrusage(resource.RUSAGE_CHILDREN)
     return spent.ru_utime + spent.ru_stime
 
@@ -258,9 +258,9 @@ class CommandLine(unittest.TestCase):
             time.sleep(.002)
 
     def held_at_work(self, begin, is_over=lambda: False, code=0):
-        """A program that is held in the middle of its work: expect_stopped() lets it go on. begin(share) starts it and waits,
-        for that share of the usual time. One that has ended, with its exit code, or done what is_over() tells before it is
-        held is begun again: this process may have had to wait, or the machine is fast."""
+        """Starts a program and stops it in the middle of its work; expect_stopped() continues it. begin(share) starts it and
+        waits, for that share of the usual time. If the program has ended with `code`, or is_over() is true, before it is
+        stopped, another start follows: this process may have had to wait, or the machine is fast."""
         for attempt in range(ATTEMPTS):
             process = begin(.5 ** attempt)
             if hold(process.pid) and not is_over():

@@ -227,7 +227,7 @@ class Injector(harness.CommandLine):
         return {str(path.relative_to(self.folder)): path.read_bytes() for path in paths}
 
     def try_change(self, line, name, change, seconds, before, draw):
-        """What became of a run during which an input was changed: 'ended', 'met' (code 3) or 'taken' (the new file was read)."""
+        """The outcome of a run during which an input was changed: 'ended', 'met' (code 3) or 'taken' (the new file was read)."""
         path = self.folder / name
         data = path.read_bytes()
         os.utime(path, (time.time() - 3600,) * 2)

@@ -11,7 +11,7 @@ CHANCE = random.Random(5)
 
 
 def draw(documents, first):
-    """Feature 1 tells the label, 2 has nothing to do with it, few documents list 3."""
+    """Feature 1 depends on the label, feature 2 does not, and few documents list feature 3."""
     text = ""
     for d in range(documents):
         label = CHANCE.randrange(3)
@@ -65,7 +65,7 @@ class Inspect(harness.CommandLine):
             self.assertLessEqual(rule["p"], rule["p_holm"])
         self.assertTrue(any(rule["p_holm"] < 1e-3 for rule in strongest))
         scores = [item["score"] for item in found["dependence"][0]["items"]]
-        self.assertGreater(scores[-1], scores[0] + 0.2)  # the feature that tells
+        self.assertGreater(scores[-1], scores[0] + 0.2)  # the feature that depends on the label
         self.assertEqual(found["dependence"][0]["items"][0]["from"], None)
 
     def test_permutation(self):
@@ -179,7 +179,7 @@ class Inspect(harness.CommandLine):
                     message="--documents needs a model with a member of the kind rules")
 
     def moved_by_hand(self, model):
-        """What features move in the combined score, by explain of each document."""
+        """The changes of the combined score by each feature, from `explain` of each document."""
         moved = {1: 0.0, 2: 0.0, 3: 0.0}
         for q in range(8):
             parts = []  # a dict a document

@@ -79,7 +79,7 @@ class Interruption(harness.CommandLine):
 
     @functools.cached_property
     def whole(self):
-        """What an experiment that ends writes of the system that was done in time."""
+        """The files that a complete experiment writes for the system that was finished before the interruption."""
         self.expect(0, *self.EXPERIMENT, "--rank-size", "2", "--out-dir", "whole")
         return {f"e/{name}": data for name, data in self.files_in(self.folder / "whole", without=()).items()}
 

@@ -163,7 +163,7 @@ class InABrowser(LabelServer):
                 self.assertEqual(self.browser.run("return document.querySelectorAll('#question img, #question script').length"), 0)
                 self.assertIn("<script>", self.browser.run("return document.getElementById('text').textContent + "
                                                            "document.getElementById('title').textContent"))
-            if answers == 32:  # 10 labels beside the commonest
+            if answers == 32:  # 10 labels other than the most frequent one
                 self.wait("document.getElementById('expected').textContent.includes('more expected')")
                 if os.environ.get("RULERANK_SCREENSHOT"):
                     self.browser.screenshot(os.environ["RULERANK_SCREENSHOT"])

@@ -348,7 +348,7 @@ class Faults(OverRanks):
         return job, at_work, errors
 
     def expect_stall_found(self, line, stalled, beyond_limit=False):
-        """Of three ranks that work for some seconds, one that is stopped then ends the job, which names it."""
+        """Stops one of three ranks at work: the job ends and names the stopped rank."""
         limit = self.limit_here(3)
         while True:
             job, at_work, errors = self.stall(line, stalled, limit, beyond_limit)
@@ -390,8 +390,8 @@ class Faults(OverRanks):
             self.assertEqual(said, [str(stalled)], errors)
 
     def stopped_rank(self, line, stalled, limit, wait):
-        """Of three ranks one is stopped when wait(job) is over: the job's code and errors, where the others end in time. The one that is
-        stopped behind its last message ends when it goes on."""
+        """Stops one of three ranks when wait(job) returns. Returns the job's code and errors if the other ranks end in time. A rank that
+        is stopped after its last message ends when it continues."""
         job, ranks = self.start_ranks(3, *line, RULERANK_RANK_TIMEOUT=str(limit))
         wait(job)
         others = [rank for rank in ranks if rank != ranks[stalled]]

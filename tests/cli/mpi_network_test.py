@@ -16,7 +16,7 @@ LONG = 600  # seconds of silence where no link is cut
 
 
 def keepalive(seconds):
-    """What docs/reference/mpi.md says of links that are cut, there with 2: mpirun asks after so many silent seconds, 3 times."""
+    """The options of docs/reference/mpi.md for links that are cut, there with 2: mpirun probes 3 times after `seconds` of silence."""
     return ["--mca", "oob_tcp_keepalive_time", str(seconds), "--mca", "oob_tcp_keepalive_intvl", "1",
             "--mca", "oob_tcp_keepalive_probes", "3"]
 

@@ -128,7 +128,7 @@ class Cluster(OverRanks):
                                         for row in range(60)))
         self.expect_same_bytes(["reduce", "--train", "train.txt", "--rule-size", 2, "--partitions", 3, "--manifest", "manifest.json", "--out",
                                 "out"], "out", over=(3,))
-        # 300 features; each rank has a partition, of which nothing is told.
+        # 300 features; each rank has a partition, about which ranks exchange nothing.
         self.assertLess(json.loads((self.folder / "manifest.json").read_text())["exchanges"], 30)
 
     def test_slow_reduce_of_real_data(self):
@@ -426,7 +426,7 @@ class Cluster(OverRanks):
             self.assertEqual(many[field], one[field], field)
         self.assertEqual(self.over_ranks(3, *line, "--over-ranks", "collection").returncode, 0)
         parts = json.loads((self.folder / "manifest.json").read_text())
-        # Every rank has been told at least the 30 queries' lists of 10 rows and distances.
+        # Every rank has received at least the 30 queries' lists of 10 rows and distances.
         self.assertGreater(parts["exchanged_bytes"], 30 * 10 * 8)
 
     def test_evaluations_are_of_the_threads_of_all_ranks(self):

@@ -21,8 +21,8 @@ MPIRUN = ["mpirun", "--oversubscribe", "--bind-to", "none"]
 ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                "OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_btl": "self,vader",
                "ASAN_OPTIONS": "detect_leaks=0", "OMP_NUM_THREADS": "1"}
-# Where no rank is to be missed, none is, however long the machine keeps it waiting; an mpirun that was stopped and goes on tells
-# its ranks nothing, which it fails to do while it starts them.
+# For tests in which no rank may time out, however slow the machine is. An mpirun that was stopped and continues forwards no signal
+# to its ranks, because forwarding fails while mpirun starts them.
 PATIENT = {**ENVIRONMENT, "RULERANK_RANK_TIMEOUT": str(harness.HANGS), "OMPI_MCA_ess_base_forward_signals": "none"}
 
 
@@ -134,7 +134,7 @@ class OverRanks(harness.CommandLine):
         return done
 
     def expect_same_bytes(self, line, *outputs, message=True, over=RANKS):
-        """What one process writes, from any number of ranks."""
+        """Any number of ranks writes the bytes of one process."""
         for name in outputs:
             (self.folder / name).unlink(missing_ok=True)
         one = self.expect(0, *line)
@@ -153,7 +153,7 @@ class OverRanks(harness.CommandLine):
                     self.assertEqual(done.stderr.count(b"rulerank: "), one.stderr.count(b"rulerank: "))
 
     def expect_same_folder(self, line, folder, ranks=RANKS):
-        """What one process writes into --out-dir, from any number of ranks."""
+        """Any number of ranks writes the files of one process into --out-dir."""
         one = self.expect(0, *line, "--out-dir", "one")
         expected = self.files_in("one")
         self.assertTrue(expected)
@@ -179,7 +179,7 @@ class OverRanks(harness.CommandLine):
         return ["sh", "-c", 'cd "r$OMPI_COMM_WORLD_RANK" && exec "$0" "$@"', harness.PROGRAM]
 
     def taken(self, *names):
-        """What outputs hold, which are removed."""
+        """The contents of outputs, whose files it removes."""
         held = {}
         for name in names:
             held[name] = (self.folder / name).read_bytes()
@@ -191,8 +191,8 @@ class OverRanks(harness.CommandLine):
         return [path for path in self.folder.rglob("*") if path.name == name or ".partial-" in path.name]
 
     def expect_nothing_or_whole(self, code, whole):
-        """What a job leaves one of whose ranks was killed: each output as it should be or not at all, as the job may have been
-        about to end; all of them where it ended well."""
+        """Checks the outputs of a job after one of its ranks was killed: each output is complete or missing, because the job may
+        have been about to end; a job with exit code 0 has all of them."""
         left = {name: (self.folder / name).read_bytes() for name in whole if (self.folder / name).exists()}
         self.assertEqual(left, {name: data for name, data in whole.items() if code == 0 or name in left})
         self.assertEqual(self.outputs_left(name=None), [])

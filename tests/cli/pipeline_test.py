@@ -112,7 +112,7 @@ class Pipeline(harness.CommandLine):
         self.assertTrue((self.folder / "out/folds/Fold5/vali.txt").exists())
 
     def test_misspelt_topics_are_corrected(self):
-        """--correct gives what the topics give without the drawn errors: candidates, features and tables."""
+        """With --correct, misspelt topics give the candidates, features and tables of the correct topics."""
         wrong = TOPICS.replace(b"boundary", b"boundrry").replace(b"shock", b"shokk")
         self.assertNotEqual(wrong, TOPICS)
         self.pipeline("right", "--quiet")
@@ -308,7 +308,7 @@ class Pipeline(harness.CommandLine):
         self.assertEqual(first, again.stdout)
 
     def check_part(self, out, whole):
-        """What a pipeline left that did not come to its end: some of the files, each whole."""
+        """Checks the outputs of an interrupted pipeline: some of the files, each complete."""
         part = self.files_in(out)
         self.assertEqual([name for name in part if part[name] != whole.get(name)], [])
         self.assertNotIn("results.json", part)

@@ -37,7 +37,7 @@ class Rank(harness.CommandLine):
         self.model = self.folder / "model"
 
     def scores(self, *words, **options):
-        """What rank writes to standard output."""
+        """The standard output of `rank`."""
         return self.expect(0, "rank", *words, "--quiet", **options).stdout
 
     def fit(self, *words, **expected):
@@ -586,14 +586,14 @@ class Rank(harness.CommandLine):
                                     "unlisted": "zero", "norm": "none"},
                     "loss": loss, "points_penalty": "cross-fit", "folds": 5}).encode())
                 self.assertEqual(whole, self.scores(*line, "--settings", settings))
-                # What the line says stands.
+                # Options of the command line override the settings file.
                 self.assertEqual(
                     self.scores(*line, "--members", "scorecard", "--loss", loss, "--points-penalty",
                                 7),
                     self.scores(*line, "--settings", settings, "--points-penalty", 7))
 
     def test_models_of_rules_alone_keep_their_bytes(self):
-        """Those that fit wrote when rules were its default."""
+        """`fit` writes the bytes of models from the time when rules were its default."""
         for options, digest in (
                 ([], "764219ef841e67784d8a9b27d9e684b00b10a0771ebbb8558917d705b14541ae"),
                 (["--rule-size", 4, "--method", "frequency", "--support-weight", -0.25,
@@ -624,7 +624,7 @@ class Rank(harness.CommandLine):
             models.append(self.model.read_bytes())
         self.assertEqual(models, [models[0]] * 3)
         self.assertEqual(manifests, [manifests[0]] * 3)
-        # What is not of one kind of members stays the line's.
+        # Options that are not of one kind of members keep the values of the command line.
         for words in (["--norm", "query-minmax"], ["--unlisted", "missing"],
                       ["--missing-values", "zero"]):
             self.fit("--members", "recommended", *words)
@@ -772,7 +772,7 @@ class Rank(harness.CommandLine):
                  "--smoothness cannot be combined with --points-penalty cross-fit, which chooses both"),
                 (["--members", "scorecard", "--smoothness", -1], "--smoothness"),
                 (["--members", "linear", "--strength", 0], "--strength"),
-                # The option stands once.
+                # The message names the option once.
                 (["--strength", -3], "error: --strength: found '-3', expected a number from 1e-9"),
                 (["--points-penalty", 0], "error: --points-penalty: found '0', expected a number"),
                 (["--members", "rules,rules"], "error: --members: rules is given twice"),

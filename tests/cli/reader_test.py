@@ -9,7 +9,7 @@ from harness import Row
 REDUCE = "reduce --train {in} --out {out}"
 GOOD = b"1 qid:1 1:1 2:5\n0 qid:1 1:2 2:4\n2 qid:2 1:3 2:1\n0 qid:2 1:1 2:7\n"
 ZIPPED = gzip.compress(GOOD, mtime=0)
-# Its text lies in it as it is, behind 15 bytes; the cut comes behind "2 qi" of the third line.
+# The text is stored uncompressed after 15 bytes; the file is cut after "2 qi" of the third line.
 STORED_CUT = gzip.compress(GOOD, 0, mtime=0)[:15 + GOOD.index(b"d:2 1:3")]
 
 
@@ -105,7 +105,7 @@ GOOD_ROWS = [
 
 class Reduce(harness.CommandLine):
     def test_bad_inputs(self):
-        """The harness checks that each is told as FILE:LINE:COLUMN, whatever the row says."""
+        """The harness checks that each message begins with FILE:LINE:COLUMN, for every row."""
         self.check_rows(BAD)
 
     def test_odd_and_valid(self):
@@ -176,7 +176,7 @@ class EveryReader(harness.CommandLine):
 
 
 class OtherFiles(harness.CommandLine):
-    """What is read beside documents: told with line and column, too."""
+    """Messages about files other than documents have line and column, too."""
 
     def check(self, line, *faults, **files):
         self.check_rows([Row(f"{line}: {message}", data, line, 3, f"{{in}}:{message}", files)

@@ -119,7 +119,7 @@ class Regroup(harness.CommandLine):
             place, docid, *choice = mine.split(b"\t")
             self.assertIn(docid, lines[int(place)])
             self.assertEqual([docid, *choice], theirs.split(b"\t")[1:])
-        # What was apart stays apart, so the reduced set is read as its source was.
+        # Separate lines of a query stay separate, so the reduced set needs --regroup as its source does.
         test = "sorted/Fold2/test.txt"
         self.expect(0, "rank", "--train", "sorted.txt", "--test", test, "--out", "sorted.scores")
         self.expect(3, "rank", "--train", "mixed.txt", "--test", test, "--out", "mixed.scores",
@@ -150,7 +150,7 @@ class Regroup(harness.CommandLine):
             scores = self.read("sorted-out/scores", system, "Fold3.txt")
             self.assertEqual(self.read("mixed-out/scores", system, "Fold3.txt"),
                              self.mixed(scores, "Fold3/test.txt"))
-        # And back in, beside them.
+        # The scores are inputs of a second experiment, with its own systems.
         self.expect(0, "experiment", "--folds", "mixed", "--out-dir", "again", "--rank-size", "3",
                     "--random-draws", "2", "--permutations", "200", "--regroup", "--scores",
                     "copy=mixed-out/scores/full-rank-3")

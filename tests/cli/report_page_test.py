@@ -16,7 +16,7 @@ from report_test import EVIL, drawn_experiment
 
 ENTER, LEFT, RIGHT, HOME, END, TAB = "\ue007", "\ue012", "\ue014", "\ue011", "\ue010", "\ue004"
 
-# The contrast (WCAG 2: 4.5 for text, 3 for what is drawn) of colours with the page's background, least first.
+# The contrast (WCAG 2: 4.5 for text, 3 for graphics) of colours with the page's background, lowest first.
 CONTRASTS = """
 const light = colour => {
   const [r, g, b] = colour.match(/[\\d.]+/g).map(v => v / 255).map(v => v > 0.04045 ? ((v + 0.055) / 1.055) ** 2.4 : v / 12.92);
@@ -26,8 +26,8 @@ const paper = light(getComputedStyle(document.body).backgroundColor);
 return [...document.querySelectorAll(arguments[0])].map(e => light(getComputedStyle(e)[arguments[1]]))
   .map(l => (Math.max(l, paper) + 0.05) / (Math.min(l, paper) + 0.05)).sort((a, b) => a - b);"""
 
-# What of the words of charts cannot be read: cut off by the chart or by the window, on each other, or of letters smaller than
-# arguments[0] pixels.
+# The unreadable words of charts: cut off by the chart or the window, overlapping, or with letters smaller than arguments[0]
+# pixels.
 UNREADABLE = """
 const found = [];
 for (const figure of document.querySelectorAll('figure')) {
@@ -297,7 +297,7 @@ class InABrowser(harness.CommandLine):
         self.expect_quiet()
 
     def test_all_measures_of_a_wide_table_are_printed(self):
-        """LETOR's 22: beside each other on a screen, in parts on A4."""
+        """The 22 measures of LETOR: in one table on a screen, in several on A4."""
         measures = ["MAP", *(f"NDCG@{k}" for k in range(1, 11)), *(f"P@{k}" for k in range(1, 11)), "MeanNDCG"]
         self.expect(0, "experiment", "--folds", "data", "--out-dir", "wide", "--rank-size", "3", "--random-draws", "3",
                     "--permutations", "1000", "--metrics", "MAP,NDCG@1-10,P@1-10,MeanNDCG")
@@ -373,7 +373,7 @@ class InABrowser(harness.CommandLine):
                 self.picture(f"charts-{width}-{i}")
 
     def test_without_javascript(self):
-        """Where the browser runs no scripts: tables and drawn charts are there."""
+        """In a browser without scripts, the page shows its tables and static charts."""
         self.browser.develop("Emulation.setScriptExecutionDisabled", value=True)
         self.browser.open(self.address)
         self.assertNotEqual(self.browser.run("return document.documentElement.dataset.ready"), "yes")

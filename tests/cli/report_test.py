@@ -16,7 +16,7 @@ EVIL = "</script><script>document.title='taken'</script><img/src=//evil.example/
 
 
 class Elements(html.parser.HTMLParser):
-    """What a browser finds in a page: elements, their attributes, text outside of scripts and styles."""
+    """The contents of a page for a browser: elements, their attributes, text outside of scripts and styles."""
 
     def __init__(self, page):
         super().__init__()
@@ -60,7 +60,7 @@ def linear(colour):
 
 
 def contrast(one, other):
-    """Of WCAG 2."""
+    """The contrast ratio of WCAG 2."""
     lights = [.05 + sum(times([(.2126, .7152, .0722)], linear(of))) for of in (one, other)]
     return max(lights) / min(lights)
 
@@ -75,7 +75,7 @@ def oklab(rgb):
 
 def drawn_experiment(test, folder="result", data="data", qid=lambda qid: qid, docid=lambda docid: docid,
                      more=("--rank-size", "3")):
-    """Runs a cross-validation of drawn data whose ids are changed."""
+    """Runs a cross-validation of synthetic data whose ids are changed."""
     test.expect(0, "sample", "--documents", "600", "--features", "9", "--queries", "30", "--fold-count", "3",
                 "--out-dir", data)
     for path in (test.folder / data).glob("Fold*/*.txt"):
@@ -166,7 +166,7 @@ class Report(harness.CommandLine):
         table = page[page.index("NDCG@10: differences to random-3-rank-3, means over the queries with 95 % intervals"):]
         names = re.findall(r"<tr><td>([^<]*)</td>", table[:table.index("</table>")])
         self.assertEqual(names, sorted(means, key=means.get, reverse=True))
-        # Each other system is folded away but the best beside the baseline.
+        # Only the comparison of the best system with the baseline is open.
         self.assertEqual(len(re.findall(r"<summary>[^<]* against random-3-rank-3</summary>", page)), len(means) - 1)
         self.assertEqual(page.count("<details open>"), 1)
         self.assertIn(f"<details open><summary>{best} against random-3-rank-3</summary>", page)
@@ -185,7 +185,7 @@ class Report(harness.CommandLine):
             self.assertEqual(len(re.findall(rf"<title>{name}: ", curves)), 2)
 
     def test_ranks_of_a_clicked_query(self):
-        """Those of the whole ranking, as the static part has them."""
+        """The page shows ranks of the whole ranking, as its static part does."""
         drawn_experiment(self)
         found = Elements(self.page("result"))
         if len(found.scripts) < 2:
@@ -223,7 +223,7 @@ class Report(harness.CommandLine):
         self.assertIn(f"; {said['sizes'][0]['chosen']} were chosen; ", text)
 
     def expect_rules_as_explained(self, system, *how, train="data/{}/train.txt", top=1):
-        """The rules that the page shows behind scores of a system are those of `explain`."""
+        """The page shows the rules of `explain` for scores of a system."""
         found = Elements(self.page("result"))
         titles = [text for text in found.words if text.startswith(f"{system}: the most influential rules on the score of document ")]
         self.assertGreater(len(titles), 3)
@@ -328,7 +328,7 @@ class Report(harness.CommandLine):
         self.assertIn("Results: one, two", words)
         for text in ("full-rank-3", "full-rank-3 (two)", "feature (baseline)", "full-rank-3 (two) against feature"):
             self.assertIn(text, words)
-        for name in ("full-rank-3", "full-rank-3 (two)"):  # whose rules are told apart
+        for name in ("full-rank-3", "full-rank-3 (two)"):  # the page distinguishes the rules of the two
             self.assertTrue(any(text.startswith(f"{name}: the most influential rules on") for text in words))
         shutil.copytree(self.folder / "one", self.folder, dirs_exist_ok=True)
         self.assertIn(f"Results: {self.folder.name}", self.expect_own(self.page(".")).words)

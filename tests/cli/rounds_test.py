@@ -22,7 +22,7 @@ def draw(seed, queries=12, documents=10):
 
 
 class Rounds(harness.CommandLine):
-    # Outside scores beside the rules: what a build without the libraries has.
+    # Rules with scores of other programs: the committee of a build without the libraries.
     COMMON = ["--device", "cpu", "--method", "width", "--bins", "3", "--partitions=2", "--rule-size=3",
               "--max-documents", "60", "--per-query", "2", "--rounds", "3", "--committee",
               "rules,a=first,b=second"]

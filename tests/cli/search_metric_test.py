@@ -248,7 +248,7 @@ class SearchMetric(harness.CommandLine):
         for line in (of_words, of_rows, [*of_rows, "--metric", "l1", "--index-type", "brute"],
                      [*of_words, "--index", "kept"]):
             self.assertEqual(took in self.expect(0, *line).stderr, has_gpu, line)
-        # What stays on the CPU, or an index that is kept for any machine, asks for none.
+        # Work that stays on the CPU, and an index for any machine, need no GPU.
         for line in ([*of_rows, "--index-type", "lc"], [*of_rows, "--metric", "angular"],
                      [*of_rows, "--split", 2], [*of_rows, "--schedule", "local"],
                      [*of_rows, "--index", "kept"], [*of_words, "--engine", "index"]):

@@ -23,7 +23,7 @@ WEIGHTS = {(): "lnc.ltc", ("--weights", "tf-idf"): "ntc.ntc", ("--tf", "log"): "
            ("--weights", "none"): "nnc.nnc", ("--weights", "none", "--tf", "log"): "lnc.lnc",
            ("--weighting", "ltc.lnc"): "ltc.lnc", ("--weighting", "bnc.ntc"): "bnc.ntc",
            ("--weights", "bm25", "--k1", .9, "--b", .4): "bm25"}
-PLAIN = ["--stop-words", "none", "--stemmer", "none"]  # a term is what stands between blanks
+PLAIN = ["--stop-words", "none", "--stemmer", "none"]  # a term is the text between blanks
 
 
 def tsv(documents):
@@ -114,7 +114,7 @@ def files(folder):
 
 class Search(harness.CommandLine):
     def neighbours(self, *words, **options):
-        """What goes to standard output."""
+        """The standard output of `search text`."""
         return self.expect(0, "search", "text", *words, "--quiet", **options).stdout
 
     def check_wrong_usage(self, rows, files):
@@ -255,7 +255,7 @@ class Found(Search):
                                                        "--filter", listed, "--leave-out-self")))
 
     def test_documents_beyond_a_tile(self):
-        # Of 16,384 documents: the last of one, the first of the next, and equal ones in all.
+        # Tiles have 16,384 documents: the last of one, the first of the next, and equal documents in all.
         documents = [(f"{d}", f"one w{d % 7}") for d in range(33000)]
         for d in (16383, 16384, 32768):
             documents[d] = (f"{d}", "rare one")
@@ -361,7 +361,7 @@ class Forms(Search):
     QUERIES = draw(8, 20, 4)[1:]
 
     def forms(self, name, documents):
-        """The same documents in every form."""
+        """Equal documents in every form."""
         text = tsv(documents)
         folder = self.folder / f"{name}-folder"
         folder.mkdir()
@@ -1242,7 +1242,7 @@ class Refused(Search):
 
 
 class Half(Search):
-    """Ends in the middle of the work leave the old files, no half one and nothing beside them."""
+    """An interrupted command leaves the old files, no incomplete file and no additional file."""
 
     def setUp(self):
         super().setUp()

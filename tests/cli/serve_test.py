@@ -37,7 +37,7 @@ def table(rows, label, per_query=8):
 
 
 def numbered(rows, label, per_query=8):
-    """The same as SVMlight, with numbers."""
+    """The rows in SVMlight's format, with feature numbers."""
     return "".join(f"{label(values)} qid:q{d // per_query} " + " ".join(
         f"{c + 1}:{'NULL' if value is None else repr(value)}" for c, value in enumerate(values)) + f" # docid = D{d}\n"
                    for d, values in enumerate(rows)).encode()

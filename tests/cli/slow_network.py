@@ -86,7 +86,7 @@ class Network:
         return f"{SUBNET}.{host + 1}"
 
     def on(self, host):
-        """What goes before a command line that is to run on this host, under the host's own name."""
+        """The arguments before a command line that run it on this host, under the host's own name."""
         return ["ip", "netns", "exec", self.names[host], "unshare", "--uts", "sh", "-c",
                 f'hostname host{host} && exec "$0" "$@"']
 

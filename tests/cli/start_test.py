@@ -27,7 +27,7 @@ class Start(harness.CommandLine):
             self.grades[qid, document] = int(grade)
 
     def test_documents_and_queries_in_the_wrong_order(self):
-        # A pool that cannot be read ends the step behind the warning.
+        # A pool that cannot be read ends the step after the warning.
         for folder in ("of", "right"):
             (self.folder / folder / "pool.txt").mkdir(parents=True)
         line = ["start", "--listen", "127.0.0.1:0", "--dir"]

@@ -58,15 +58,15 @@ class Tune(harness.CommandLine):
             if row is rows[0]:
                 self.assertEqual(judged, best["validation"])
                 self.assertEqual(judged["MAP"], max(float(r["MAP"]) for r in rows))
-                # The same scores by the settings file, and from a model.
+                # The settings file and a model give equal scores.
                 self.expect(0, "rank", *line, "--settings", "best.json", "--out", "t.txt")
                 self.assertEqual(self.read("s.txt"), self.read("t.txt"))
                 self.expect(0, "fit", *line[:2], "--settings", "best.json", "--model", "m")
                 self.expect(0, "rank", "--model", "m", *line[2:], "--out", "u.txt")
                 self.assertEqual(self.read("s.txt"), self.read("u.txt"))
-                # And explained.
+                # `explain` uses these settings, too.
                 self.expect_explained(line)
-                # What the line says stands.
+                # Options of the command line override the settings file.
                 self.expect(0, "rank", *line, "--settings", "best.json", "--out", "v.txt",
                             "--bins", "3")
                 self.assertNotEqual(self.read("s.txt"), self.read("v.txt"))
@@ -123,7 +123,7 @@ class Tune(harness.CommandLine):
         self.expect(0, "experiment", *quick[:-1], "first.json", "--out-dir", "first")
         for name in ("reduced/Fold1-size3.tsv", "reduced/Fold1-cuts.json"):
             self.assertEqual(self.read(f"by/{name}"), self.read(f"first/{name}"))
-        # What the line says stands for all of them.
+        # Options of the command line override the settings of all folds.
         self.expect(0, "experiment", *quick, "--out-dir", "sized", "--rank-size", "2",
                     "--baselines", "full")
         self.expect(0, "rank", *line, "--settings", "best.json", "--rule-size", "2", "--out",
@@ -157,7 +157,7 @@ class Tune(harness.CommandLine):
         self.assertEqual(best["candidates"], CANDIDATES)
         vali = self.read("data/Fold1/vali.txt").decode().splitlines()
         self.assertEqual(best["queries"], len({line.split()[1] for line in vali}))
-        # Members that are kept though they were not tried come beside the budget, and are named.
+        # Members that are kept without a trial are not counted in the budget, and the output names them.
         poor = ["--metrics", "MAP", "--kinds", "rules,linear", "--try-strength", "1e9", "--try-rule-size",
                 "2", "--try-min-support", "900", "--try-smoothing", "0", "--out", "poor.json"]
         for budget, tried in ((3, 1), (6, 3), (12, 5)):
@@ -244,7 +244,7 @@ class Tune(harness.CommandLine):
                 "NDCG@10", "--json").stdout)["systems"][0]["averages"]
             self.assertEqual(judged["NDCG@10"], float(row["NDCG@10"]))
         self.assertEqual(json.loads(self.read("best.json"))["discretizer"]["norm"], rows[0]["norm"])
-        # Of one norm, as it is without the list.
+        # A list of one norm gives the results of --norm.
         self.tune("--norm", "query-minmax", "--trials", "one.tsv", "--out", "one.json")
         self.tune("--try-norm", "query-minmax", "--trials", "list.tsv", "--out", "list.json")
         self.assertEqual([row["NDCG@10"] for row in self.rows("one.tsv")],
@@ -420,7 +420,7 @@ class Tune(harness.CommandLine):
         return kept
 
     def test_the_candidates_of_kinds(self):
-        """Those of the defaults have what fit recommends."""
+        """The default candidates include the settings that `fit` recommends."""
         self.tune("--kinds", "scorecard,linear", "--search", "grid", "--metrics", "MAP", "--out",
                   "best.json", "--trials", "t.tsv", small=[])
         rows = self.rows("t.tsv")
@@ -669,7 +669,7 @@ class TunedExperiment(harness.CommandLine):
         for name, data in self.outputs("out").items():
             if name.startswith("tuned/"):
                 self.assertEqual((self.folder / "changed" / name).read_bytes(), data, name)
-        # And the verb does with a broken one beside it.
+        # `tune` gives these bytes although the test set in the folder is broken.
         (self.folder / "data/Fold1/test.txt").write_bytes(b"broken\n")
         self.expect(0, "tune", "--train", "data/Fold1/train.txt", "--vali", "data/Fold1/vali.txt",
                     *SMALL, "--metric", "MAP,NDCG@10", "--out", "a.json")

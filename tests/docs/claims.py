@@ -40,7 +40,7 @@ import sys
 import markdown
 import results
 
-# A number, and a list or range of them that shares the unit behind it.
+# A number, and a list or range of numbers that share the unit after it.
 NUMBER = r"(?<![\w.,^])(?<!\w-)(?:\d{1,3}(?:,\d{3})+|\d+|(?=\.\d))(?:\.\d+)?(?:e[-+]?\d+)?"
 LIST = rf"({NUMBER}(?:(?:, and |, | and | to | or | / |/)(?:about )?{NUMBER})*)"
 UNITS = r"(?:ns|us|µs|ms|s|seconds?|minutes?|min|hours?|h)"
@@ -95,7 +95,7 @@ def stands_in(figure, file):
 
 @dataclasses.dataclass
 class Claim:
-    """What stands below one line of words in a file of claims."""
+    """The entries below one line of words in a file of claims."""
 
     line: int
     words: str
@@ -152,7 +152,7 @@ class Page:
         return found
 
     def claimed(self, block, text, linked):
-        """The figures that the claims beside a text derive, checked, and those that they call no measurements."""
+        """The checked figures that the claims of a text derive, and the figures that they declare as no measurements."""
         derived, free, text = set(), set(), " ".join(text.split())
         for claim in (claim for claim in self.claims if claim.words in text):
             free.update(claim.free)
@@ -201,7 +201,7 @@ class Page:
         return self.faults
 
 
-PACKED = ".gz"  # data, which no claim stands on alone
+PACKED = ".gz"  # data, on which no claim is based alone
 COMMIT = re.compile(r"(?<!SHA-256 )\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}\b")
 
 
@@ -225,7 +225,7 @@ def history(root):
 
 
 def provenance(root):
-    """What is wrong with the results folders themselves."""
+    """The faults of the results folders themselves."""
     for folder, commits in result_folders(root):
         name = folder.relative_to(root)
         if re.match(r"\d{4}-\d\d", folder.name):

@@ -8,9 +8,10 @@ page, it is the picture. A comment
 
     <!-- example: COMMAND -->
 
-is a command that the page does not show. A longer one is a file beside the page: `. $PAGE.sh`. $COLLECTION is docs/collection; $DATA is the folder of the real sets (RULERANK_TEST_DATA). Pages that use it are `real`, the others
-`drawn`. --update writes what the commands show into the pages, and pictures beside them; outputs with ... stay as they are
-while they match.
+is a command that the page does not show. A longer command is a file in the folder of the page: `. $PAGE.sh`. $COLLECTION is
+docs/collection; $DATA is the folder of the real sets (RULERANK_TEST_DATA). Pages that use $DATA are `real`, the others `drawn`.
+--update writes the outputs of the commands into the pages, and pictures into their folders; it keeps an output with ... that
+matches.
 """
 
 import os
@@ -45,7 +46,7 @@ def steps(block):
 
 
 class Session:
-    """What the terminal shows, command by command, beginning in a folder: an empty one of its own where none is given."""
+    """The terminal's output, command by command, beginning in a folder: by default an empty temporary one."""
 
     def __init__(self, program, data, page, folder=None):
         self.own = None if folder else tempfile.TemporaryDirectory()
@@ -73,7 +74,7 @@ class Session:
 
 
 def picture_faults(path, text, folder, update):
-    """Pictures of a page that are not what its commands have drawn into the folder."""
+    """Pictures of a page that differ from the files that its commands wrote to the folder."""
     faults = []
     for name in PICTURE.findall(text):
         drawn, shown = folder / pathlib.Path(name).name, path.parent / name

@@ -8,7 +8,7 @@ import sys
 import markdown
 
 
-# What has nothing to show: lists of pages and figures, definitions, a module without public headers.
+# Pages that need no example: lists of pages and figures, definitions, a module without public headers.
 WITHOUT_EXAMPLE = {"index.md", "glossary.md", "benchmarks.md", "definitions.md", "architecture.md", "bitmaps.md"}
 
 

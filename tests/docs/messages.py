@@ -98,7 +98,7 @@ def cpp_messages(path, text):
 
 
 def python_messages(path, text):
-    """What a Python source raises or warns of."""
+    """The errors and warnings of a Python source."""
     for node in ast.walk(ast.parse(text)):
         call = node.exc if isinstance(node, ast.Raise) else node
         kind = "raised" if call is not node else "warning"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""plain.py [ROOT] [--report]: pages and the comments of C++ and CUDA sources are in plain technical English.
+"""plain.py [ROOT] [--report]: pages, and the comments and docstrings of all sources, are in plain technical English.
 
 A phrase of NEVER is a fault anywhere outside of code, and so is an HTML comment in a page of more than a line or 150 characters; a
 phrase of NEVER_IN_COMMENTS is a fault in a source. `--report` counts, for each page and each source, the sentences that open with a
@@ -7,6 +7,7 @@ word of OPENINGS and the words of OTHERS, which are right in some sentences, and
 with the sums of each module, with public headers in a separate row.
 """
 
+import ast
 import collections
 import pathlib
 import re
@@ -49,6 +50,7 @@ NEVER_IN_COMMENTS = {  # the same for comments, which are held to more
     "is (?:the |its |an?)?\\w+'s to \\w+": "the caller must",
 }
 OPENINGS = ("Of", "What", "That of", "The same", "So many", "Such", "Those")
+SOURCES = ("*.hpp", "*.cuh", "*.cpp", "*.cu", "*.js", "*.py", "*.sh", "*.cmake", "*CMakeLists.txt", "run", ".ci/run")
 OTHERS = ("drawn", "tells", "lies", "stands", "behind", "beside", "less", "widen", "crowded", "handed on", "as they are")
 
 
@@ -64,9 +66,9 @@ def pages(root):
 
 
 def sources(root):
-    """The tracked C++ and CUDA sources."""
-    listed = subprocess.run(["git", "-C", root, "ls-files", "*.hpp", "*.cuh", "*.cpp", "*.cu"], capture_output=True, text=True)
-    return [root / path for path in listed.stdout.split()]
+    """The tracked sources, without this file, which lists the phrases."""
+    listed = subprocess.run(["git", "-C", root, "ls-files", *SOURCES], capture_output=True, text=True)
+    return [root / path for path in listed.stdout.split() if path != "tests/docs/plain.py"]
 
 
 def public_headers(root):
@@ -78,10 +80,17 @@ def public_headers(root):
 
 
 def comments(path):
-    """(line, text) of each run of comment lines that begin in the same column, without code in backquotes."""
+    """(line, text) of each docstring and of each run of comment lines that begin in the same column, without code in backquotes."""
+    text = path.read_text()
+    if path.suffix == ".py":
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and (said := ast.get_docstring(node)):
+                for paragraph in re.split(r"\n\s*\n", said):
+                    yield node.body[0].lineno, re.sub(r"`[^`]*`", "", paragraph)
+    mark = "///?<?" if re.match(r"\.([hc]pp|cuh?|js)$", path.suffix) else "#"
     column, first, words = None, 0, []
-    for number, line in enumerate([*path.read_text().split("\n"), ""], 1):
-        found = re.search(r"(?:^|\s)(///?<?)(?=\s|$)(.*)", line)
+    for number, line in enumerate([*text.split("\n"), ""], 1):
+        found = re.search(rf"(?:^|\s)({mark})(?=\s|$)(.*)", line)
         if words and (not found or found.start(1) != column or line[:column].strip()):
             yield first, re.sub(r"`[^`]*`", "", " ".join(words))
             words = []

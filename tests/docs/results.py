@@ -22,7 +22,7 @@ class Results:
 
     def __init__(self, path):
         self.path, self.text = path, path.read_text()
-        # What stands in it, as it is written, and as numbers in order.
+        # The numbers of the file: as text, and as sorted values.
         self.literals = {word.replace(",", "") for word in re.findall(
             r"(?<![\w.])\.?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?(?![\w.]*\w)", self.text)}
         self.numbers = sorted(decimal.Decimal(word) for word in re.findall(

@@ -95,7 +95,7 @@ def look(browser, address, html):
     browser.open(f"{address}search.html?q=discretizer")
     found = wait(browser, "document.querySelectorAll('#search-results li').length")
     assert found >= 3, found
-    # The same without a server, from the folder.
+    # The pages work from the folder, without a server.
     browser.open(f"file://{html}/docs/concepts/how-it-works.html")
     wait(browser, "[...document.images].every(i => i.complete && i.naturalWidth)")
     addresses = set(browser.requested())

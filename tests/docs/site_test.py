@@ -17,7 +17,7 @@ import markdown
 
 BUILD = markdown.ROOT / "docs/site/build.py"
 OUTSIDE = re.compile(r"(?:https?:)?//", re.I)
-# What of a page is loaded with it; links that a reader may click are not.
+# Attributes whose addresses a browser loads with a page, unlike links that a reader may click.
 LOADED = {("script", "src"), ("img", "src"), ("img", "srcset"), ("link", "href"), ("iframe", "src"), ("source", "src"),
           ("object", "data"), ("embed", "src"), ("use", "href"), ("image", "href"), ("video", "src"), ("audio", "src")}
 
@@ -45,7 +45,7 @@ class Page(html.parser.HTMLParser):
 
 
 def faults(site):
-    """What is wrong with the pages below a folder."""
+    """The faults of the pages below a folder."""
     pages = {path: Page(path) for path in sorted(site.rglob("*.html"))}
     for path, page in pages.items():
         name = path.relative_to(site)
@@ -76,7 +76,7 @@ def faults(site):
 
 
 def entries(site):
-    """What has no entry in the reference."""
+    """The declarations without an entry in the reference."""
     module = importlib.util.spec_from_file_location("build", BUILD)
     build = importlib.util.module_from_spec(module)
     module.loader.exec_module(build)

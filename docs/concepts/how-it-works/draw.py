@@ -43,7 +43,7 @@ def labels(itemset, train):
 
 
 def sampled(train):
-    """What the sampler does, as published: of each iteration the rules of every document, and the chosen one."""
+    """The steps of the published sampler: for each iteration the rules of every document, and the chosen document."""
     often = [sum(item in items(other) for item in items(document) for other in train) for document in train]
     rules = [0] * len(train)
     chosen = max(range(len(train)), key=lambda d: (often[d], d))
@@ -172,7 +172,7 @@ def sampling_picture(train, _test):
 
 
 def filter_picture(_train, _test):
-    """Bounds of the similarities of eight drawn documents; who may be among the three nearest is computed."""
+    """Bounds of the similarities of eight example documents; the search computes those that may be among the three nearest."""
     bounds = [(.82, .90, .87), (.71, .79, .73), (.66, .74, .665), (.63, .71, .70), (.60, .68, .62), (.44, .52, .47),
               (.30, .38, .33), (.12, .20, .14)]
     k = 3

@@ -42,7 +42,7 @@ import pathlib
 import random
 import sys
 
-# Of each department its materials, and its types: two names and a median price.
+# The materials of each department, and its types: two names and a median price.
 DEPARTMENTS = [
     ("oak pine steel walnut velvet leather rattan glass",
      [("sofa", "couch", 700), ("desk", "bureau", 240), ("bookcase", "bookshelf", 160), ("wardrobe", "closet", 420),
