@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """plain.py [ROOT] [--report]: pages, and the comments and docstrings of all sources, are in plain technical English.
 
-A phrase of NEVER is a fault anywhere outside of code, and so is an HTML comment in a page of more than a line or 150 characters; a
-phrase of NEVER_IN_COMMENTS is a fault in a source. `--report` counts, for each page and each source, the sentences that open with a
-word of OPENINGS and the words of OTHERS, which are right in some sentences, and prints the length of sentences in words. It ends
-with the sums of each module, with public headers in a separate row.
+Pages are those of docs/, README.md, CONTRIBUTING.md and the READMEs of bench/. A phrase of NEVER is a fault anywhere outside of
+code, and so is an HTML comment in a page of more than a line or 150 characters; a phrase of NEVER_IN_COMMENTS is a fault in a
+source. `--report` counts, for each page and each source, the sentences that open with a word of OPENINGS and the words of OTHERS,
+which are right in some sentences, and prints the length of sentences in words. It ends with the sums of each module, with public
+headers in a separate row.
 """
 
 import ast
@@ -62,7 +63,8 @@ def prose(path):
 
 
 def pages(root):
-    return [page for page in markdown.pages(root) if page.name != "CHANGELOG.md"] + [root / "CONTRIBUTING.md"]
+    found = [page for page in markdown.pages(root) if page.name != "CHANGELOG.md"]
+    return [*found, root / "CONTRIBUTING.md", *sorted(root.glob("bench/**/README.md"))]
 
 
 def sources(root):
