@@ -2,7 +2,7 @@
 """lint_groups.py FOLDER: joins the batches of a build for clang-tidy, which spends most of its time on headers.
 
 FOLDER has compile_commands.json of a build in batches. Writes FOLDER/groups/compile_commands.json and sources that include several
-batches each, of libraries or of tests, and prints the files to read, one a line. A group has the definitions and include folders of
+batches each, of libraries or of tests, and prints the files to read, one on each line. A group has the definitions and include folders of
 all its batches. Programs stay alone, and so do sources that are a batch of their own because they are compiled with other options.
 """
 
@@ -15,7 +15,7 @@ GROUPS = {"library": 8, "test": 8}  # as many as a folder has batches, whose nam
 
 
 def kind_of(file):
-    """What may be included with others; none: nothing."""
+    """The kind of a source: sources of one kind may share a group; None: the source stays alone."""
     target = file.parent.parent.name.removesuffix(".dir")
     if file.suffix != ".cxx" or target.endswith(("_fuzz", "_bench")) or target == "rulerank":
         return None

@@ -657,7 +657,8 @@ void add_evaluate(CLI::App& program, session& owner) {
       program, owner, "evaluate", "Measure the quality of rankings and test the differences",
       "rulerank evaluate --test test.txt --scores base=a.txt new=b.txt --metrics MAP,NDCG@1-10 "
       "--compare paired-t,fisher\n"
-      "  measures two files of scores (one number a line, in the order of test.txt) by LETOR's "
+      "  measures two files of scores (one number on each line, in the order of test.txt) by "
+      "LETOR's "
       "conventions, and tests whether they differ",
       run_evaluate);
   add_inputs(verb, o);

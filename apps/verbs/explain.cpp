@@ -225,7 +225,8 @@ void explain(session& owner, explain_arguments const& arguments) {
 
 void add_explain(CLI::App& program, session& owner) {
   auto const [verb, a] = add_verb<explain_arguments>(
-      program, owner, "explain", "Show the rules, points or weights behind a document's score",
+      program, owner, "explain",
+      "Show the rules, points or weights that make up a document's score",
       "rulerank explain --model fold1.model --test Fold1/test.txt --qid 18219 --rank 1 "
       "--against-rank 2 --names features.tsv\n"
       "  shows why the first document of query 18219 ranks above the second",
@@ -240,7 +241,7 @@ void add_explain(CLI::App& program, session& owner) {
     help_group const group(verb, "Document");
     value_option(verb, "--qid Q", a.qid, "Query of the document; required without --all");
     CLI::Option* const all = verb.add_flag(
-        "--all", a.all, "Explain all documents of the query, or of all queries, a line each");
+        "--all", a.all, "Explain all documents of the query, or of all queries, one on each line");
     CLI::Option* const docid = value_option(verb, "--docid D", a.document.docid,
                                             "Document to explain, by docid or QID-LINE")
                                    ->default_str("the first of the ranking");
@@ -250,7 +251,7 @@ void add_explain(CLI::App& program, session& owner) {
     docid->excludes(all);
     CLI::Option* const against =
         value_option(verb, "--against D", a.against.docid,
-                     "Second document: show what puts one above the other");
+                     "Second document: show why one ranks above the other");
     number_option(verb, "--against-rank", a.against.rank, "Second document, by rank from 1")
         ->excludes(against)
         ->excludes(all);

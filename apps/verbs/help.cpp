@@ -80,8 +80,9 @@ void add_completion(CLI::App& program, session&) {
 
 void add_pages(CLI::App& program, session&) {
   auto const folder = std::make_shared<std::string>();
-  CLI::App* const verb = program.add_subcommand(
-      "pages", "Write the manual pages and the completion scripts, as a prefix's share/ has them");
+  CLI::App* const verb = program.add_subcommand("pages",
+                                                "Write the manual pages and the completion scripts "
+                                                "into the layout of an installation's share/");
   verb->group("");
   verb->add_option("FOLDER", *folder, "Folder for the files, created if missing")->required();
   verb->callback([folder, &program] {
@@ -95,8 +96,7 @@ void add_pages(CLI::App& program, session&) {
 
 void add_forms(CLI::App& program, session&) {
   CLI::App* const verb = program.add_subcommand(
-      "forms",
-      "Print the forms of input files as JSON, from which docs/reference/forms.md has its tables");
+      "forms", "Print the forms of input files as JSON, for the tables of docs/reference/forms.md");
   verb->group("");
   verb->callback([] {
     auto json = nlohmann::ordered_json::array();

@@ -309,7 +309,7 @@ void add_label(CLI::App& program, session& owner) {
     value_option(verb, "--listen ADDRESS:PORT", a.listen,
                  "Address and port of the page; port 0: any free port");
     value_option(verb, "--host NAME[:PORT]", a.hosts,
-                 "Other names of the page in browsers' addresses, for example behind a proxy")
+                 "Other names of the page in browsers' addresses, such as the name of a proxy")
         ->default_str("");
     number_option(verb, "--answers", a.answers,
                   "Number of labellers that answer each document, 1 to 100", {1, 100});

@@ -368,11 +368,13 @@ void add_rank(CLI::App& program, session& owner) {
       ->group(input_group);
   {
     help_group const group(verb, output_group);
-    path_option(verb, "--out", a.outs,
-                "Output file, one for each --test: one score a line, in input order; on a terminal "
-                "the documents of each query, best first")
+    path_option(
+        verb, "--out", a.outs,
+        "Output file, one for each --test: one score on each line, in input order; on a terminal "
+        "the documents of each query, best first")
         ->default_str("-");
-    path_option(verb, "--run", a.runs, "Output file of the ranking as a TREC run, likewise");
+    path_option(verb, "--run", a.runs,
+                "Output file of the ranking as a TREC run, one for each --test");
     value_option(verb, "--tag WORD", a.tag, "Last column of the run");
   }
   a.scorer.add_to(verb);

@@ -71,7 +71,7 @@ void add_report(CLI::App& program, session& owner) {
                 "Folder with Fold1/test.txt, ..., for the documents and labels")
         ->default_str("named in the results");
     path_option(verb, "--model", o.models, "Models whose strongest features and rules are shown");
-    path_option(verb, "--bench", o.bench, "Results of benchmarks, one JSON object a line");
+    path_option(verb, "--bench", o.bench, "Results of benchmarks, one JSON object on each line");
   }
   {
     help_group const group(verb, output_group);

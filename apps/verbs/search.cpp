@@ -335,7 +335,7 @@ void add_text(CLI::App& search, session& owner) {
     number_option(*verb, "--radius", arguments->request.radius,
                   "Instead of --k: find all documents with at least this similarity, or with "
                   "--metric l2 at most this distance");
-    arguments->add_filter_to(*verb, "Ids of the documents that may be found, one a line");
+    arguments->add_filter_to(*verb, "Ids of the documents that may be found, one on each line");
     verb->add_flag("--pad", arguments->pad,
                    "Fill up to k with documents that share no term with the query");
     verb->add_flag("--correct", arguments->correct,

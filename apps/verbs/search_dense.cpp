@@ -364,11 +364,12 @@ void add_search_dense(CLI::App& search, session& owner) {
         *verb, "--collection-format NAME", arguments->collection_format, formats,
         fmt::format("Format of the rows: {}; auto: by the file's name", fmt::join(formats, ", ")));
     word_option(*verb, "--queries-format NAME", arguments->queries_format, formats,
-                "Format of the queries, likewise");
-    path_option(*verb, "--ids", arguments->ids,
-                "Ids of the rows, one a line; a written index keeps ids that are whole numbers")
+                "Format of the queries, as for --collection-format");
+    path_option(
+        *verb, "--ids", arguments->ids,
+        "Ids of the rows, one on each line; a written index keeps ids that are whole numbers")
         ->default_str("those of the index, otherwise numbers from 0");
-    path_option(*verb, "--query-ids", arguments->query_ids, "Ids of the queries, one a line")
+    path_option(*verb, "--query-ids", arguments->query_ids, "Ids of the queries, one on each line")
         ->default_str("numbers from 0");
     verb->add_flag("--verify", arguments->verify,
                    "Check an index against its checksums and report; needs no --queries");
@@ -381,16 +382,16 @@ void add_search_dense(CLI::App& search, session& owner) {
                   "Instead of --k: find all rows within this distance (l2), or with at least this "
                   "similarity");
     arguments->add_filter_to(
-        *verb, "Rows that may be found, one a line: by id, or without ids by number from 0");
+        *verb, "Rows that may be found, one on each line: by id, or without ids by number from 0");
   }
   engine_option(*verb, "--engine", arguments->engine, knn::dense_engines());
   arguments->over_ranks.add_to(*verb);
   arguments->add_outputs_to(
       *verb,
       "Output file: lines of query, rank, row, similarity or distance; .ivecs, .ibin or .npy: "
-      "row numbers only, k a query, -1 after the last");
+      "row numbers only, k for each query, -1 after the last");
   path_option(*verb, "--values", arguments->values,
-              "Output file of the similarities or distances beside --out F.ivecs: .fvecs, .fbin or "
+              "Output file of the similarities or distances for --out F.ivecs: .fvecs, .fbin or "
               ".npy")
       ->group(output_group);
   arguments->add_votes_to(*verb);

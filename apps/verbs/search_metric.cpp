@@ -346,7 +346,8 @@ void add_search_options(CLI::App& verb, search_metric_arguments& arguments) {
                 {"l1", "l2", "linf", "angular", "edit"});
     number_option(verb, "--radius", arguments.request.radius,
                   "Instead of --k: find all objects within this distance", {.least = 0});
-    arguments.add_filter_to(verb, "Numbers of the objects that may be found, from 0, one a line");
+    arguments.add_filter_to(verb,
+                            "Numbers of the objects that may be found, from 0, one on each line");
     word_option(verb, "--letters", arguments.letters, {"code-points", "bytes"},
                 "edit: letters of words are UTF-8 code points, or bytes");
     verb.add_flag("--check-metric", arguments.check_metric,
@@ -388,7 +389,7 @@ void add_search_metric(CLI::App& search, session& owner) {
   arguments->add_sources_to(
       *verb,
       "Objects: vectors (.npy, .fvecs, .bvecs, .fbin, .u8bin, .i8bin or idx), or with --metric "
-      "edit words, one a line",
+      "edit words, one on each line",
       "Queries, in the same formats", "FILE");
   add_search_options(*verb, *arguments);
   std::vector<std::string> schedules{"auto"};

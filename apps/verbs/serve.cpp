@@ -276,7 +276,7 @@ void add_serve(CLI::App& program, session& owner) {
     value_option(verb, "--listen ADDRESS:PORT", a.listen,
                  "Address and port of the server; port 0: any free port");
     value_option(verb, "--host NAME[:PORT]", a.hosts,
-                 "Other names of a server on loopback, for example behind a proxy")
+                 "Other names of a server on loopback, such as the name of a proxy")
         ->default_str("");
     path_option(verb, "--token-file", a.token_file,
                 "Secret that requests must send: Authorization: Bearer TOKEN");
@@ -287,7 +287,7 @@ void add_serve(CLI::App& program, session& owner) {
     verb.add_flag("--insecure", a.insecure,
                   "Serve other machines without a token or client certificates");
     path_option(verb, "--access-log", a.access_log,
-                "File for a JSON line each response; - is standard output");
+                "File for one JSON line for each response; - is standard output");
   }
   {
     help_group const group(verb, "Limits");

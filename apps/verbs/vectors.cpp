@@ -191,10 +191,10 @@ void add_files(CLI::App& verb, vector_files& files, std::string const& input,
   help_group const group(verb, output_group);
   auto* const out = path_option(
       verb, output, files.out,
-      fmt::format("Output file of the {}' vectors, a row each: .npy, .fvecs or .fbin", name));
+      fmt::format("Output file of the {}' vectors, one row for each: .npy, .fvecs or .fbin", name));
   path_option(
       verb, ids, files.ids,
-      fmt::format("Output file of the {}' ids, one a line, in the order of the rows", name));
+      fmt::format("Output file of the {}' ids, one on each line, in the order of the rows", name));
   if (!required) return;
   in->required();
   out->required();

@@ -39,7 +39,7 @@ class ForkServer:
             self.process = None
 
     def read(self, pipe):
-        """What a pipe holds until all its writers have closed it."""
+        """The bytes of a pipe until all its writers have closed it."""
         parts = []
         while True:
             if not select.select([pipe], [], [], self.hangs)[0]:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""messages.py [ROOT] [--list [FOLDER...]] [--report]: errors, warnings and notes are in plain technical English.
+"""messages.py [ROOT] [--list [FOLDER...]] [--report]: errors, warnings, notes and the help of options are in plain technical English.
 
-A message is a text that the sources throw, raise, warn of, print, or write to a report or page; texts of options are not messages.
+A message is a text that the sources throw, raise, warn of, print, write to a report or page, or give to an option as its help.
 Phrases of plain.py or UNPLAIN are faults, and so is an error of an input that names no file. `--list` prints all messages, or those
 of some folders: place, kind and text, with … for a value between two strings. `--report` counts kinds and openings.
 """
@@ -24,10 +24,12 @@ UNPLAIN = {  # of messages: a phrase, and what to write
     r"wants? (?:a )?labels?": "needs a label",
     r"to say which|are meant\?|named alike": "what to do",
     r"passed over": "left out",
-    r"(?:done|begins?|tuned) anew": "runs again",
+    r"(?:done|begins?|tuned|started) anew": "runs again",
     r"goes? on(?: after| from)?": "continues",
     r"took (?:cpu|cuda)": "selected",
-    r"one a (?:line|document|query|fold|feature|row)": "one on each line, one for each ...",
+    r"(?:one|k) a (?:line|document|query|fold|feature|row)|a (?:row|(?:JSON )?line) each": "one on each line, one for each ...",
+    r"(?:one (?!on\b)\w+|name|words|document) a line": "on each line",
+    r"likewise|comes? on top|as long again": "a full statement",
     r"(?:this|that) one first": "(this is the first)",
     r"there is none to|and there (?:is|are) (?:none|neither)": "no ... was found",
     r"not (?:what|where) .* is": "what differs",
@@ -38,6 +40,7 @@ KINDS = {  # the innermost of these calls around a string decides
     "error": "input", "line_fault": "input", "text_fault": "input", "archive_fault": "input", "fail": "input", "read_json": "input",
     "device_error": "device", "output_error": "output", "refusal": "answer", "warn": "warning", "say": "note", "say_at_start": "note"}
 OPTIONS = re.compile(r"(add_\w+|\w+_option|renamed_\w+|group|help_group|footer|type_name|default_str|set_version_flag)$")
+SENTENCE = re.compile(r"[^\W\d_]{2,} .*[^\W\d_]{2,}")
 TOKENS = re.compile(
     r"""(?P<gap>//[^\n]*|/\*.*?\*/|^[ \t]*\#(?:\\\n|[^\n])*|\s+)"""
     r"""|R"(?P<end>[^(\s]*)\((?P<raw>.*?)\)(?P=end)"|"(?P<string>(?:\\.|[^"\\\n])*)\""""
@@ -83,18 +86,16 @@ def cpp_messages(path, text):
     """The strings of one call are one message."""
     found = {}
     for line, calls, said in strings(text):
-        if any(OPTIONS.match(name) for name, _ in calls):
-            continue
-        name, begin = next((call for call in calls if call[0] in KINDS), ("", line))
-        if not name and not re.search(r"[^\W\d_]{2,} .*[^\W\d_]{2,}", said):
+        name, begin = next((call for call in calls if call[0] in KINDS or (path.startswith("apps/") and OPTIONS.match(call[0]))), ("", line))
+        if not name and not SENTENCE.search(said):
             continue
         if (name, begin) in found:
             if re.search(r"\W", said):
                 found[name, begin].text += f" … {said.strip()}"
             continue
         place = re.match(r"\s*(\{[^}]*\}|[^,;]*)", text[begin:])[1] if name == "error" else ""
-        found[name, begin] = Message(path, line, KINDS.get(name, "text"), said, place)
-    yield from found.values()
+        found[name, begin] = Message(path, line, KINDS.get(name, "option" if name else "text"), said, place)
+    yield from (one for one in found.values() if one.kind != "option" or SENTENCE.search(one.text))
 
 
 def python_messages(path, text):

@@ -18,8 +18,8 @@ void committee_arguments::add_to(CLI::App& verb) {
   number_option(verb, "--per-query", per_query, "Most documents of each query in a round",
                 {1, 1'000'000'000});
   value_option(verb, "--committee NAME,...", members,
-               "Rankers that vote: rules, ranksvm, xgboost, or NAME=FILE with a score of each "
-               "training document a line");
+               "Rankers that vote: rules, ranksvm, xgboost, or NAME=FILE with the score of one "
+               "training document on each line");
   word_option(verb, "--select", select, {"committee", "margin", "random"},
               "Documents of a round: where the rankers disagree most (committee), where the first "
               "ranker's scores are closest (margin), or at random");

@@ -11,9 +11,9 @@ void dense_arguments::add_to(CLI::App& verb) {
   {
     help_group const group(verb, "Vectors");
     path_option(verb, "--vectors", vectors,
-                "Vectors of the documents, a row each, in the order of the collection");
+                "Vectors of the documents, one row for each, in the order of the collection");
     path_option(verb, "--topic-vectors", topic_vectors,
-                "Vectors of the topics, a row each, in their order");
+                "Vectors of the topics, one row for each, in their order");
     word_option(verb, "--candidates-from", from, {"text", "dense", "both"},
                 "Search that finds the candidates: by terms, by vectors, or by both, fused")
         ->default_str("both with --vectors, otherwise text");

@@ -49,7 +49,7 @@ CLI::Option* judge_arguments::add_to(CLI::App& verb) {
       path_option(verb, "--judged RECORD", record,
                   "File that keeps every answer of command:CMD; no question is asked twice");
   number_option(verb, "--judge-seconds", seconds,
-                "Seconds without an answer after which the program is started anew", {0.001, 1e6});
+                "Seconds without an answer after which the program is restarted", {0.001, 1e6});
   number_option(verb, "--judge-calls", calls,
                 "Largest number of questions in the record; 0: no limit");
   number_option(verb, "--judge-cost", cost,

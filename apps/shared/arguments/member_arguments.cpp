@@ -58,8 +58,9 @@ void member_arguments::add_card_to(CLI::App& verb) {
   number_option(verb, "--max-points", points, "card: most points of a bin, 1 to 10000", {1, 10000})
       ->default_str(fmt::format("{}", l2r::card_page{}.points));
   path_option(verb, "--monotone", monotone,
-              "card: file with a direction (rising, falling, free or either) and a feature's "
-              "number or name a line; the labels choose the direction of other features (either)");
+              "card: file whose lines have a direction (rising, falling, free or either) and a "
+              "feature's number or name; the labels choose the direction of other features "
+              "(either)");
   path_option(verb, "--card", card_file,
               "card: features, cuts and points, a file of inspect --format card that you edited; "
               "points written as ? are fitted");

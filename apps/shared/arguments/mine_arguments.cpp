@@ -46,7 +46,7 @@ void check_rules(mine_arguments const& given) {
 void add_input(CLI::App& verb, mine_arguments& given) {
   help_group const group(verb, input_group);
   path_option(verb, "--transactions,TRANSACTIONS", given.transactions,
-              "Transactions, one a line; - is standard input");
+              "Transactions, one on each line; - is standard input");
   word_option(verb, "--form", given.form, datasets::names_of_forms("transactions"),
               "Form of a line: integers (fimi), names of items (baskets), or a basket's id and one "
               "of its items (pairs)");
@@ -70,9 +70,10 @@ void add_rules(CLI::App& verb, mine_arguments& given) {
                "Smallest confidence of a rule, such as 0.8 or 80%");
   number_option(verb, "--max-consequent", given.max_consequent,
                 "Most items in the consequent; 0: no limit");
-  path_option(verb, "--appear", given.appear,
-              "File that restricts where items occur in rules: antecedent, consequent, both or "
-              "neither for items not listed, then an item and one of these words a line");
+  path_option(
+      verb, "--appear", given.appear,
+      "File that restricts where items occur in rules: first antecedent, consequent, both or "
+      "neither for items not listed, then lines of an item and one of these words");
   number_option(verb, "--max-p P", given.max_p,
                 "Largest p value of a rule's chi-square test after Holm correction over all strong "
                 "rules, 0 to 1",
@@ -122,8 +123,9 @@ void mine_arguments::add_to(CLI::App& verb) {
     value_option(verb, "--min-support N|P%", min_support,
                  "Fewest transactions with an itemset, or with both sides of a rule: a count such "
                  "as 500, or a share such as 0.1 or 10% (required)");
-    number_option(verb, "--min-size", min_size, "Fewest items; of a rule, on both sides together");
-    number_option(verb, "--max-size", max_size, "Most items, likewise; 0: no limit");
+    number_option(verb, "--min-size", min_size, "Fewest items; for a rule, the sum of both sides");
+    number_option(verb, "--max-size", max_size,
+                  "Most items, counted as for --min-size; 0: no limit");
     word_option(verb, "--kind", kind, {"all", "closed", "maximal"},
                 "Frequent itemsets to find: all, those without a superset of equal support "
                 "(closed), or those without a frequent superset (maximal)");

@@ -28,7 +28,7 @@ void sampler_arguments::add_partitioning_to(CLI::App& verb) {
               value_option(verb, "--feature-order chi2|label|none|file:P", feature_order,
                            "Order in which partitions get features: by association with the other "
                            "features (chi2), by association with the label, by number (none), or "
-                           "as file P lists their numbers, one a line"),
+                           "as file P lists their numbers, one on each line"),
               {"chi2", "label", "none", "file:"});
 }
 

@@ -88,7 +88,7 @@ void text_arguments::add_reading_to(CLI::App& verb) {
 void text_arguments::add_index_to(CLI::App& verb) {
   help_group const group(verb, "Terms and weights");
   value_option(verb, "--stop-words NAME|file:PATH", index.analyzer.stop_words,
-               "Words to drop: the list smart, none, or a file with one word a line");
+               "Words to drop: the list smart, none, or a file with one word on each line");
   value_option(verb, "--stemmer NAME", index.analyzer.stemmer, stemmer_help);
   verb.add_flag("--no-fold", no_fold, "Keep upper case and accents");
   verb.add_flag("--no-numbers", no_numbers, "Drop words without a letter");

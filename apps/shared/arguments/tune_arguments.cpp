@@ -65,11 +65,12 @@ void tune_arguments::add_to(CLI::App& verb, searched what) {
   number_option(verb, "--rungs K", rungs,
                 "halving: number of rounds, 1 to 20; the last one has all queries", {1, 20});
   number_option(verb, "--keep", keep,
-                "halving: one of N candidates goes on, with N times the queries; N from 2 to 1000",
+                "halving: one of N candidates stays for the next round, which has N times the "
+                "queries; N from 2 to 1000",
                 {2, 1000});
   value_option(verb, "--budget N|Ns|none", budget,
                "Limit of the search: trials, such as 200, or seconds, such as 60s; the final "
-               "comparison with the defaults comes on top");
+               "comparison with the defaults is not counted");
 }
 
 void tune_arguments::add_kinds_to(CLI::App& verb) {
@@ -77,8 +78,8 @@ void tune_arguments::add_kinds_to(CLI::App& verb) {
               {"rules", "scorecard", "linear", card_member, "joint"},
               "Kinds of rankers to choose from: rules, scorecard, linear, card, joint");
   list_option(verb, "--try-norm", norms, {"none", "query-minmax", "query-zscore"},
-              "Values of --norm to try: none, query-minmax, query-zscore; each one takes as long "
-              "again")
+              "Values of --norm to try: none, query-minmax, query-zscore; the time is in "
+              "proportion to their number")
       ->default_str("that of --norm");
   list_option(verb, "--try-loss", losses, {"pair", "list", "point"},
               "scorecard: losses to try: pair, list, point");

@@ -37,7 +37,7 @@ void view_arguments::add_to(CLI::App& verb) {
   number_option(verb, "--max-label", max_label, "Largest label that labellers can give",
                 {0, 1'000'000});
   number_option(verb, "--neighbours", neighbours,
-                "Number of nearest labelled documents to show beside a document");
+                "Number of nearest labelled documents to show with a document");
 }
 
 std::vector<std::string> parse_label_names(std::string const& text) {

@@ -12,10 +12,9 @@
 namespace rulerank::inline v0::apps {
 
 void over_ranks_argument::add_to(CLI::App& verb) {
-  word_option(
-      verb, "--over-ranks", how, {"auto", "queries", "collection"},
-      "What MPI ranks divide among them: the queries or the collection; auto: the collection "
-      "for an index in parts and if a rank lacks the memory for all of it")
+  word_option(verb, "--over-ranks", how, {"auto", "queries", "collection"},
+              "Work that MPI ranks divide: the queries or the collection; auto: the collection "
+              "for an index in parts and if a rank lacks the memory for all of it")
       ->group(machine_group);
 }
 
