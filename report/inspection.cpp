@@ -544,9 +544,9 @@ std::string card_page(inspected_model const& of, card_form form) {
   if (of.members.size() > 1 || !is_card(of.members.front()))
     throw usage_error(fmt::format("{} is not a card, expected a card", of.path));
   card_sheet sheet = sheet_of(of.members.front());
-  sheet.head.push_back(of.portable ? "Portable: a score depends on the document's own values alone."
-                                   : "Not portable: a score depends on the other documents of its "
-                                     "query's list, too.");
+  sheet.head.push_back(of.portability + ".");
+  char& first = sheet.head.back().front();
+  first = static_cast<char>(first - 'a' + 'A');
   std::string const title = fmt::format("Card {}", of.path);
   switch (form) {
     case card_form::html:
@@ -561,8 +561,7 @@ std::string card_page(inspected_model const& of, card_form form) {
 
 blocks inspection(inspected_model const& of, std::size_t top) {
   blocks to;
-  say(to, "{}: {} bytes, SHA-256 {}; {}", of.path, of.bytes, of.sha256,
-      l2r::portability_words(of.portable));
+  say(to, "{}: {} bytes, SHA-256 {}; {}", of.path, of.bytes, of.sha256, of.portability);
   for (std::size_t k = 0; k < of.members.size(); ++k) {
     inspected_member const& one = of.members[k];
     to.push_back({heading{2, member_title(k, of.members.size(), one.member)}});
@@ -593,6 +592,7 @@ ordered_json inspection_json(inspected_model const& of) {
                     {"bytes", of.bytes},
                     {"sha256", of.sha256},
                     {"portable", of.portable},
+                    {"features_normalized_within_queries", of.list_normalized},
                     {"members", ordered_json::array()}};
   member_words const& words = of.members.front().words;
   for (auto const& [feature, one] : words.descriptions) {
@@ -641,7 +641,7 @@ std::vector<chart> add_model(context const& ctx, std::string const& path,
   std::vector<chart> frontiers;
   if (options.opened) options.opened(path);
   l2r::model const model = l2r::read_model(path);
-  say(to, "The model is {}.", l2r::portability_words(l2r::is_portable(model)));
+  say(to, "The model is {}.", l2r::portability_words(model));
   for (std::size_t k = 0; k < model.members.size(); ++k) {
     inspected_member const one = inspected(ctx, model, k, {}, {.top = options.top});
     to.push_back({heading{3, member_title(k, model.members.size(), one.member)}});

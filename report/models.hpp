@@ -116,6 +116,8 @@ struct inspected_model {
   std::uint64_t bytes = 0;
   std::string sha256;    ///< of the model file
   bool portable = true;  ///< l2r::is_portable
+  std::size_t list_normalized = 0;
+  std::string portability;  ///< l2r::portability_words
   std::vector<inspected_member> members;
   std::optional<inspected_file> file;
 };

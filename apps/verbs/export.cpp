@@ -120,7 +120,7 @@ void export_file(session& owner, export_arguments const& arguments, CLI::App con
   out.commit();
   if (arguments.out != "-")
     owner.say(fmt::format("wrote {} as {}; {}", arguments.out, arguments.to,
-                          l2r::portability_words(made.portable)));
+                          l2r::portability_words(model)));
   if (owner.prints_json()) {
     summary["seconds"] = owner.timings();
     write_file("-", json_text_of(summary));

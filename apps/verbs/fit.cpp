@@ -102,23 +102,6 @@ void say_sizes(session& owner, l2r::fit_result const& result) {
   }
 }
 
-/// Reports the features of a card that depend on the other documents of a list.
-void say_where_it_is_not_portable(session& owner, datasets::dataset const& train,
-                                  l2r::model const& model) {
-  auto const* const card = std::get_if<l2r::scorecard_member>(&model.members.front());
-  if (model.members.size() > 1 || card == nullptr || !card->options.page) return;
-  std::vector<std::uint32_t> const normalized = datasets::features_normalized_within_queries(train);
-  auto const depend = static_cast<std::size_t>(std::ranges::count_if(
-      card->card.features,
-      [&](std::uint32_t feature) { return std::ranges::binary_search(normalized, feature); }));
-  owner.note("features_normalized_within_queries", depend);
-  if (depend > 0)
-    owner.say(
-        fmt::format("{} of the card's {} have values that were normalized within their query, so a "
-                    "document's total depends on the other documents of its list",
-                    depend, counted(card->card.features.size(), "feature")));
-}
-
 /// Names the features of --card and --monotone that are not on the card. Features of --card are
 /// left out only because of the labels.
 void say_what_is_left_out(session& owner, fit_arguments const& arguments,
@@ -280,7 +263,6 @@ void say_result(session& owner, fit_arguments const& arguments, datasets::datase
   warn_of_constants(owner, model);
   say_what_is_left_out(owner, arguments, train, model);
   note_portability(owner, model);
-  say_where_it_is_not_portable(owner, train, model);
   fitted_sizes const first = sizes_of(model.members.front());
   owner.note("training_documents", labelled);
   if (labelled < train.size()) owner.note("pool_documents", train.size());
@@ -288,7 +270,8 @@ void say_result(session& owner, fit_arguments const& arguments, datasets::datase
   nlohmann::ordered_json json{{"model", arguments.model},
                               {"documents", labelled},
                               {"features", first.features},
-                              {"portable", l2r::is_portable(model)}};
+                              {"portable", l2r::is_portable(model)},
+                              {"features_normalized_within_queries", model.list_normalized.size()}};
   if (first.items > 0) json["items"] = first.items;
   std::string const documents =
       labelled == train.size()
@@ -350,6 +333,7 @@ void fit(session& owner, fit_arguments const& arguments) {
   {
     auto const timer = owner.stage("write");
     result.model.descriptions = std::move(descriptions);
+    result.model.list_normalized = l2r::list_normalized_features(result.model, train);
     written.write(l2r::to_bytes(result.model));
     written.commit();
   }

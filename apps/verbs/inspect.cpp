@@ -172,6 +172,8 @@ void inspect(session& owner, inspect_arguments& arguments) {
                                 file_state_of(arguments.model).size,
                                 sha256_of_file(arguments.model),
                                 l2r::is_portable(model),
+                                model.list_normalized.size(),
+                                l2r::portability_words(model),
                                 {},
                                 {}};
   expect_rules(arguments, model);

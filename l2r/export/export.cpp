@@ -3,10 +3,12 @@
 #include "core/error.hpp"
 #include "core/named_values.hpp"
 #include "core/parallel.hpp"
+#include "datasets/discretizer.hpp"
 #include "datasets/values_of.hpp"
 #include "l2r/export/additive.hpp"
 #include "l2r/export/list_form.hpp"
 #include "l2r/export/point_tree.hpp"
+#include "l2r/model/input_columns.hpp"
 #include "l2r/model/member_kind.hpp"
 #include "l2r/model/scorer.hpp"
 
@@ -16,6 +18,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 #include <limits>
 #include <numeric>
 
@@ -231,10 +234,31 @@ bool is_portable(std::span<recipe const> recipes) {
   return reads_own_values(recipes, std::visit(norm, recipes.front()));
 }
 
-std::string_view portability_words(bool portable) {
-  return portable ? "portable: scores depend on a document's own values alone"
-                  : "not portable: scores depend on the list of a query's documents, so a part of "
-                    "the list gets other scores";
+std::vector<std::uint32_t> list_normalized_features(model const& of,
+                                                    datasets::dataset const& training) {
+  if (!is_portable(of)) return {};
+  std::vector<std::uint32_t> found;
+  std::ranges::set_intersection(scored_features(of),
+                                datasets::features_normalized_within_queries(training),
+                                std::back_inserter(found));
+  return found;
+}
+
+std::string list_normalized_words(model const& of) {
+  if (of.list_normalized.empty()) return {};
+  return fmt::format(
+      "{} of the model's {} have values that were normalized within their query, so a document's "
+      "score depends on the other documents of its list",
+      of.list_normalized.size(), counted(scored_features(of).size(), "feature"));
+}
+
+std::string portability_words(model const& of) {
+  if (!is_portable(of))
+    return "not portable: scores depend on the list of a query's documents, so a part of the list "
+           "gets other scores";
+  if (!of.list_normalized.empty())
+    return "portable only where its features are: " + list_normalized_words(of);
+  return "portable: scores depend on a document's own values alone";
 }
 
 std::span<std::string_view const> export_format_names() {

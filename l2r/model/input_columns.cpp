@@ -1,7 +1,6 @@
 #include "l2r/model/input_columns.hpp"
 
 #include <algorithm>
-#include <set>
 #include <variant>
 
 namespace rulerank::inline v0::l2r {
@@ -21,6 +20,12 @@ std::set<std::uint32_t> features_of(model const& of) {
 }
 
 }  // namespace
+
+std::set<std::uint32_t> scored_features(model const& of) {
+  auto const* const card = std::get_if<scorecard_member>(&of.members.front());
+  if (card == nullptr || of.members.size() > 1) return features_of(of);
+  return {card->card.features.begin(), card->card.features.end()};
+}
 
 input_columns columns_of(model const& of) {
   auto const features = features_of(of);

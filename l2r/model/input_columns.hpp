@@ -6,8 +6,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <set>
 
-// The columns that a model reads.
+// The columns and features that a model reads.
 namespace rulerank::inline v0::l2r {
 
 /// The columns of arrays whose rows are documents: column c holds feature `first_feature` + c.
@@ -16,5 +17,8 @@ struct input_columns {
   std::size_t count = 0;            ///< reaches the last feature of the training documents
 };
 input_columns columns_of(model const& of);
+/// The features whose values change a score: those with points on a card, those with cuts in other
+/// members of bins, and those with a weight.
+std::set<std::uint32_t> scored_features(model const& of);
 
 }  // namespace rulerank::l2r

@@ -136,6 +136,19 @@ model_member read_member(json_fields const& header, stored_parts const& parts, i
   header.fail("kind", fmt::format("found an unknown kind, expected one of {}", known));
 }
 
+/// Reads the numbers of `list_normalized`.
+std::vector<std::uint32_t> features_from_json(json_fields const& header) {
+  std::vector<std::uint32_t> all;
+  for (nlohmann::ordered_json const& one : header.list("list_normalized")) {
+    if (!one.is_number_unsigned() || one.get<std::uint64_t>() > largest_label ||
+        (!all.empty() && one.get<std::uint32_t>() <= all.back()))
+      header.fail("list_normalized",
+                  fmt::format("found {}, expected ascending numbers of features", one.dump()));
+    all.push_back(one.get<std::uint32_t>());
+  }
+  return all;
+}
+
 model parse(nlohmann::ordered_json const& json, std::string_view payload, std::string const& name,
             int version) {
   json_fields const header(json, name);
@@ -162,6 +175,7 @@ model parse(nlohmann::ordered_json const& json, std::string_view payload, std::s
     m.columns = static_cast<std::uint32_t>(
         header.integer("columns", 1, std::numeric_limits<std::int32_t>::max()));
   if (header.has("features")) m.descriptions = feature_descriptions_from_json(header);
+  if (header.has("list_normalized")) m.list_normalized = features_from_json(header);
   return m;
 }
 
@@ -228,6 +242,7 @@ std::string to_bytes(model const& m) {
   header["members"] = std::move(members);
   if (m.columns != 0) header["columns"] = m.columns;
   if (!m.descriptions.empty()) header["features"] = to_json(m.descriptions);
+  if (!m.list_normalized.empty()) header["list_normalized"] = m.list_normalized;
   std::string body = header.dump() + "\n";
   for (items_pointer const& t : parts.training) append_bytes(body, *t);
   return fmt::format("{} {} {}\n", magic, model_version, sha256_hex(body)) + body;

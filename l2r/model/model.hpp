@@ -144,6 +144,9 @@ struct model {
   std::uint32_t columns = 0;
   /// Units and origins of features, as far as a person described them.
   feature_descriptions descriptions{};
+  /// Features that the model reads and whose values were normalized within their query already in
+  /// the training documents, ascending; empty if the model itself is not portable.
+  std::vector<std::uint32_t> list_normalized{};
 };
 
 /// The names of a model's features; empty if they have numbers. All members were fitted to the same

@@ -733,6 +733,7 @@ void add_ranker(nb::module_& to) {
             run(how, [&](context const& ctx) { return l2r::fit(ctx, train.data, all); })};
         if (columns > feature_count(made.model)) made.model.columns = columns;
         made.model.descriptions = std::move(descriptions);
+        made.model.list_normalized = l2r::list_normalized_features(made.model, train.data);
         return made;
       },
       "run"_a, "train"_a, "recipes"_a, "columns"_a, "feature_table"_a.none(),

@@ -42,7 +42,7 @@ class FeatureTable(harness.CommandLine):
             {"feature": 4, "name": "price", "unit": "EUR", "origin": "catalog.price"}])
 
     def test_a_page_says_whether_the_card_is_portable(self):
-        for norm, words in ("none", "Portable: a score depends on"), ("query-minmax", "Not portable: a score depends on"):
+        for norm, words in ("none", "Portable: scores depend on"), ("query-minmax", "Not portable: scores depend on"):
             self.fit("--members", "card", "--smoothness", "0.1", "--target", "labels", "--norm", norm)
             for form in ("html", "latex"):
                 self.assertIn(words, self.run_verb("inspect", "m", "--format", form))

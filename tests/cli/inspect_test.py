@@ -1,6 +1,8 @@
 """The verb inspect: descriptions of a model compared with those of explain, and refused options."""
 
+import hashlib
 import json
+import pathlib
 import random
 import re
 
@@ -136,6 +138,34 @@ class Inspect(harness.CommandLine):
         self.expect(2, "inspect", "m.model", "--format", "pdf", message="--format: m.model is not a card, expected a card")
         self.expect(2, "inspect", "k.model", "--format", "html", "--test", self.test, message="--format html cannot be combined with --test")
         self.expect(2, "inspect", "k.model", "--model", "k.model", message="--model: given 2 times")
+
+    def test_features_that_the_file_normalized_within_queries(self):
+        # Feature 1 ranges from 0 to 1 within each query, as in LETOR; feature 2 does not.
+        chance = random.Random(7)
+        lines = [f"{d % 3 == 0:d} qid:{d // 5} 1:{(0, .25, .5, .75, 1)[d % 5]} 2:{chance.randrange(50)}\n" for d in range(200)]
+        train = self.file("letor.txt", "".join(lines).encode())
+        fit = ["fit", "--train", train, "--model", "m.model", "--points-penalty", "0.1"]
+        words = "features have values that were normalized within their query, so a document's score depends on the other documents of its list"
+        only = "portable only where its features are: 1 of the model's 2 "
+        for members in ("scorecard", "card"):
+            told = self.expect(0, *fit, "--members", members, *(["--target", "labels"] if members == "card" else []), "--json")
+            self.assertIn(only + words, told.stderr.decode())
+            self.assertEqual((json.loads(told.stdout)["portable"], json.loads(told.stdout)["features_normalized_within_queries"]), (True, 1))
+            self.assertIn((only + words).encode(), self.inspect())
+            self.assertEqual(self.inspected()["features_normalized_within_queries"], 1)
+            for verb in (["rank", "--test", train, "--out", "o"], ["export", "--to", "python", "--out", "o.py"]):
+                self.assertIn(only + words, self.expect(0, *verb, "--model", "m.model").stderr.decode(), verb)
+        self.assertIn(("Portable only where its " + words[:8]).encode(), self.inspect("--format", "html"))
+        # A model that normalizes the values itself is not portable at all.
+        self.expect(0, *fit, "--members", "scorecard", "--norm", "query-minmax", message="not portable: ")
+        self.assertEqual(self.inspected()["features_normalized_within_queries"], 0)
+        broken = pathlib.Path(self.folder, "m.model").read_bytes()
+        head, body = broken.split(b"\n", 1)
+        for value in (b"[2,1]", b"[-1]", b"[1.5]", b"3"):
+            changed = body.replace(b'"members"', b'"list_normalized":' + value + b',"members"', 1)
+            magic, version, _ = head.split()
+            self.file("m.model", magic + b" " + version + b" " + hashlib.sha256(changed).hexdigest().encode() + b"\n" + changed)
+            self.expect(3, "inspect", "--model", "m.model", message="list_normalized")
 
     def test_curves_of_a_joint_member(self):
         self.expect(0, "fit", "--train", self.train, "--model", "j.model", "--members", "joint", "--quiet")
