@@ -246,10 +246,12 @@ std::vector<std::uint32_t> list_normalized_features(model const& of,
 
 std::string list_normalized_words(model const& of) {
   if (of.list_normalized.empty()) return {};
+  std::size_t const count = of.list_normalized.size();
   return fmt::format(
-      "{} of the model's {} have values that were normalized within their query, so a document's "
-      "score depends on the other documents of its list",
-      of.list_normalized.size(), counted(scored_features(of).size(), "feature"));
+      "{} of the model's {} {}, and then a document's score depends on the other documents of its "
+      "list",
+      count, counted(scored_features(of).size(), "feature"),
+      count == 1 ? "looks normalized within its query" : "look normalized within their query");
 }
 
 std::string portability_words(model const& of) {

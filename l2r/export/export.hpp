@@ -22,11 +22,11 @@ namespace rulerank::inline v0::l2r {
 bool is_portable(model const& of);
 /// Whether a fit by these recipes gives a portable model.
 bool is_portable(std::span<recipe const> recipes);
-/// The features of a portable model whose values were normalized within their query in the training
-/// documents, ascending: such scores depend on the list through these values.
+/// The features of a portable model whose values look normalized within their query in the training
+/// documents, ascending: if they are, scores depend on the list through these values.
 std::vector<std::uint32_t> list_normalized_features(model const& of,
                                                     datasets::dataset const& training);
-/// Says how many features of a portable model are list-normalized; empty if none is.
+/// Says how many features of a portable model look list-normalized; empty if none does.
 std::string list_normalized_words(model const& of);
 /// As words for a message: "portable: ...", "portable only where ..." or "not portable: ...".
 std::string portability_words(model const& of);

@@ -144,7 +144,7 @@ struct model {
   std::uint32_t columns = 0;
   /// Units and origins of features, as far as a person described them.
   feature_descriptions descriptions{};
-  /// Features that the model reads and whose values were normalized within their query already in
+  /// Features that the model reads and whose values looked normalized within their query already in
   /// the training documents, ascending; empty if the model itself is not portable.
   std::vector<std::uint32_t> list_normalized{};
 };

@@ -145,7 +145,7 @@ class Inspect(harness.CommandLine):
         lines = [f"{d % 3 == 0:d} qid:{d // 5} 1:{(0, .25, .5, .75, 1)[d % 5]} 2:{chance.randrange(50)}\n" for d in range(200)]
         train = self.file("letor.txt", "".join(lines).encode())
         fit = ["fit", "--train", train, "--model", "m.model", "--points-penalty", "0.1"]
-        words = "features have values that were normalized within their query, so a document's score depends on the other documents of its list"
+        words = "features looks normalized within its query, and then a document's score depends on the other documents of its list"
         only = "portable only where its features are: 1 of the model's 2 "
         for members in ("scorecard", "card"):
             told = self.expect(0, *fit, "--members", members, *(["--target", "labels"] if members == "card" else []), "--json")
