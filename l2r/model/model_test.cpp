@@ -307,7 +307,9 @@ TEST(feature_table, is_read_by_names_or_numbers) {
         {head + "2\tm\xff\tlog\n", false, "2:3: found \"m\\xff\", expected UTF-8"},
         {head + "2\tm\tl\x1b\n", false, "2:5: found \"l\\x1b\", expected UTF-8"}}) {
     std::string const found = rulerank::testing_tools::message_of(
-        [&] { read(text, of_names ? names : datasets::feature_names()); });
+        [&, &table = text, &is_named = of_names] {  // clang 14 captures no structured bindings
+          read(table, is_named ? names : datasets::feature_names());
+        });
     EXPECT_TRUE(found.starts_with(fmt::format("t.tsv:{}", message))) << found;
   }
 }
