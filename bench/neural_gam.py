@@ -253,7 +253,7 @@ def written_table(program, letor, out):
                         for ours, of in zip(values["recommended"], values[name])).strip(" /")] for name in systems]
     common.write(out.with_suffix(".md"), common.output(*words, "--format", "markdown")
                  + f"\nMean over the queries of all folds, {' / '.join(MEASURES)}, and half an interval of .95:\n\n"
-                 + common.table(["system", "mean", "recommended less it"], rows))
+                 + common.table(["system", "mean", "recommended minus this system"], rows))
 
 
 def write_manifest(out, program, letor):

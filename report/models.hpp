@@ -30,8 +30,8 @@ struct member_words {
   datasets::unlisted_values unlisted = datasets::unlisted_values::zero;
   l2r::feature_descriptions const& descriptions;
 };
-/// Of member k. `names`: replaces the names of the training documents; empty: those. The result
-/// keeps references to the model and to `names`.
+/// Returns the words for member k. `names` replaces the names of the training documents; empty:
+/// keeps those. The result keeps references to the model and to `names`.
 member_words words_of(l2r::model const& model, std::size_t k,
                       std::vector<datasets::item_range> ranges,
                       datasets::feature_names const& names);

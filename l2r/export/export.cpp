@@ -244,23 +244,17 @@ std::vector<std::uint32_t> list_normalized_features(model const& of,
   return found;
 }
 
-std::string list_normalized_words(model const& of) {
-  if (of.list_normalized.empty()) return {};
-  std::size_t const count = of.list_normalized.size();
-  return fmt::format(
-      "{} of the model's {} {}, and then a document's score depends on the other documents of its "
-      "list",
-      count, counted(scored_features(of).size(), "feature"),
-      count == 1 ? "looks normalized within its query" : "look normalized within their query");
-}
-
 std::string portability_words(model const& of) {
   if (!is_portable(of))
     return "not portable: scores depend on the list of a query's documents, so a part of the list "
            "gets other scores";
-  if (!of.list_normalized.empty())
-    return "portable only where its features are: " + list_normalized_words(of);
-  return "portable: scores depend on a document's own values alone";
+  if (of.list_normalized.empty()) return "portable: scores depend on a document's own values alone";
+  std::size_t const count = of.list_normalized.size();
+  return fmt::format(
+      "portable only where its features are: {} of the model's {} {}, and then a document's score "
+      "depends on the other documents of its list",
+      count, counted(scored_features(of).size(), "feature"),
+      count == 1 ? "looks normalized within its query" : "look normalized within their query");
 }
 
 std::span<std::string_view const> export_format_names() {

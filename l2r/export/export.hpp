@@ -26,8 +26,6 @@ bool is_portable(std::span<recipe const> recipes);
 /// documents, ascending: if they are, scores depend on the list through these values.
 std::vector<std::uint32_t> list_normalized_features(model const& of,
                                                     datasets::dataset const& training);
-/// Says how many features of a portable model look list-normalized; empty if none does.
-std::string list_normalized_words(model const& of);
 /// As words for a message: "portable: ...", "portable only where ..." or "not portable: ...".
 std::string portability_words(model const& of);
 

@@ -201,7 +201,7 @@ inline constexpr int model_version = 3;
 
 /// Serializes a model. Format: the line `rulerank-model VERSION SHA256` (of everything after that
 /// line); a line of JSON (cuts, the columns of the training documents, members that refer to these
-/// by index, `model::columns` if known, and the descriptions of features if there are any); then
+/// by index, `model::columns` if known, and descriptions and list-normalized features if any); then
 /// little-endian binary: for each set of training documents the bin codes column by column, one
 /// byte each, unpadded, and the labels, four bytes each. Equal cuts and documents are stored once.
 /// Throws `usage_error` for a model without members or with a member without cuts.
