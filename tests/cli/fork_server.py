@@ -1,4 +1,4 @@
-"""Runs commands of a program that loads once and forks for each of them (fork_server.cpp), at a few milliseconds less a command.
+"""Runs commands of a program that loads once and forks for each of them (fork_server.cpp), which saves a few milliseconds for each command.
 
 Every command is a fresh process with the program's own main. The program loads anew from time to time, at other addresses.
 """
@@ -61,7 +61,8 @@ class ForkServer:
         home, (input_end, feed), (out, output_end) = os.open(folder, os.O_RDONLY | os.O_DIRECTORY), os.pipe(), os.pipe()
         errors = os.memfd_create("errors")
         try:
-            os.write(feed, stream) if stream else None
+            if stream:
+                os.write(feed, stream)
             os.close(feed)
             self.socket.sendmsg([line], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [home, input_end, output_end, errors]))])
             os.close(output_end)
