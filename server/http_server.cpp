@@ -4,16 +4,20 @@
 #include "core/stopwatch.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <charconv>
 #include <exception>
 #include <list>
 #include <locale>
 #include <memory>
 #include <optional>
+#include <thread>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <boost/algorithm/string/case_conv.hpp>
+#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
@@ -48,38 +52,65 @@ constexpr rlim_t spare_descriptors = 16;  // for files that `handle` opens
 
 class connection;
 
-/// State shared by the connections of one run. Only the thread of `io` uses it, except for
-/// `handle`, `options` and `load`.
+/// State shared by the I/O threads of one run. Functions and `options` are constant.
 struct serving {
   std::function<http_response(http_request&)> handle;
   std::function<bool()> done;
   http_options const& options;
   http_load& load;
-  asio::io_context& io;
-  asio::thread_pool& pool;
+  asio::io_context& main;  ///< of the thread that accepts connections and watches the time
+  std::unique_ptr<asio::thread_pool> pool;
   asio::ssl::context* tls = nullptr;
-  std::function<void()> end;  ///< called once when the run is to end
-  std::size_t responses = 0;  ///< being computed or sent
-  bool ending = false;
-  std::list<connection*> waiting{};  ///< connections waiting for their client, longest first
-  std::exception_ptr failure{};
+  std::function<void()> end;  ///< called once when the run is to end, on the thread of `main`
+  std::atomic<bool> ending = false;
+  std::exception_ptr failure{};  ///< of the thread of `main`
 
-  /// Called after a response was sent or failed.
-  void response_ended() {
-    --responses;
-    if (done()) begin_to_end();
-    stop_if_ended();
-  }
   void begin_to_end() {
-    if (!std::exchange(ending, true)) end();
+    if (!ending.exchange(true)) asio::post(main, end);
   }
-  void stop_if_ended();
-
+  void fail(std::exception_ptr const& with) {
+    asio::post(main, [this, with] {
+      failure = with;
+      main.stop();
+    });
+  }
   http_response refused(int status, std::string_view why) const {
     return options.refuse ? options.refuse(status, why)
                           : http_response{status, "text/plain", std::string(why) + "\n"};
   }
 };
+
+/// An I/O thread and its connections. Only the thread of `io` uses the members.
+struct io_lane {
+  explicit io_lane(serving& of) : run(of) {}
+
+  serving& run;
+  std::size_t responses = 0;         ///< being computed or sent
+  bool closing = false;              ///< no further connection comes
+  std::list<connection*> waiting{};  ///< connections waiting for their client, longest first
+  asio::io_context io{1};            ///< last, because it destroys the connections
+
+  /// Called after a response was sent or failed.
+  void response_ended() {
+    --responses;
+    if (run.done()) run.begin_to_end();
+    stop_if_ended();
+  }
+  void stop_if_ended();
+  /// Serves a new connection, if there are not too many.
+  void admit(tcp::socket socket);
+  void drop_longest();
+  /// Closes connections without a request.
+  void close();
+};
+
+/// Adds to a count that must not exceed `most`; returns whether it does not.
+bool add_up_to(std::atomic<std::size_t>& count, std::size_t add, std::size_t most) {
+  std::size_t const before = count.fetch_add(add);
+  if (before <= most && add <= most - before) return true;
+  count -= add;
+  return false;
+}
 
 /// The limit on open connections, given the descriptor opened last.
 std::size_t connections_beside(int descriptor, std::size_t most_connections) {
@@ -119,10 +150,9 @@ http_request request_of(http::request<http::string_body>&& message, std::string 
 /// A client's connection; serves requests in sequence.
 class connection {
  public:
-  connection(std::shared_ptr<serving> shared, std::string remote)
-      : shared_(std::move(shared)), remote_(std::move(remote)) {
-    ++shared_->load.connections;
-  }
+  /// `lane`: outlives the connection, which `load.connections` counts already.
+  connection(io_lane& lane, std::string remote)
+      : lane_(lane), shared_(lane.run), remote_(std::move(remote)) {}
   virtual ~connection() { leave(); }
   connection(connection const&) = delete;
   connection& operator=(connection const&) = delete;
@@ -133,24 +163,26 @@ class connection {
   virtual bool is_busy() = 0;
 
  protected:
-  void begin_to_wait() { place_ = shared_->waiting.insert(shared_->waiting.end(), this); }
+  void begin_to_wait() { place_ = lane_.waiting.insert(lane_.waiting.end(), this); }
   void end_to_wait() {
-    if (place_) shared_->waiting.erase(*place_);
+    if (place_) lane_.waiting.erase(*place_);
     place_.reset();
   }
-  void reserve(std::size_t bytes) {
-    shared_->load.body_bytes += bytes;
+  bool reserve(std::size_t bytes) {
+    if (!add_up_to(shared_.load.body_bytes, bytes, shared_.options.most_body_bytes)) return false;
     reserved_ += bytes;
+    return true;
   }
-  void release() { shared_->load.body_bytes -= std::exchange(reserved_, 0); }
+  void release() { shared_.load.body_bytes -= std::exchange(reserved_, 0); }
   void leave() {
     end_to_wait();
     release();
-    if (std::exchange(is_open_, false)) --shared_->load.connections;
+    if (std::exchange(is_open_, false)) --shared_.load.connections;
   }
   bool is_open() const noexcept { return is_open_; }
 
-  std::shared_ptr<serving> shared_;
+  io_lane& lane_;
+  serving& shared_;
   std::string remote_;
 
  private:
@@ -159,8 +191,20 @@ class connection {
   std::optional<std::list<connection*>::iterator> place_;  ///< position among the waiting
 };
 
-void serving::stop_if_ended() {
-  if (ending && responses == 0 && std::ranges::none_of(waiting, &connection::is_busy)) io.stop();
+void io_lane::stop_if_ended() {
+  if (closing && responses == 0 && std::ranges::none_of(waiting, &connection::is_busy)) io.stop();
+}
+
+void io_lane::drop_longest() {
+  if (!waiting.empty()) waiting.front()->drop();
+}
+
+void io_lane::close() {
+  closing = true;
+  auto const now = waiting;  // `drop` changes the list
+  for (connection* const one : now)
+    if (!one->is_busy()) one->drop();
+  stop_if_ended();
 }
 
 /// `Stream` is a TCP stream, or TLS over one.
@@ -170,13 +214,11 @@ class stream_connection final : public connection,
  public:
   static constexpr bool is_tls = !std::is_same_v<Stream, beast::tcp_stream>;
 
-  stream_connection(tcp::socket socket, std::shared_ptr<serving> shared,
-                    std::string remote) requires(!is_tls)
-      : connection(std::move(shared), std::move(remote)), stream_(std::move(socket)) {}
-  stream_connection(tcp::socket socket, std::shared_ptr<serving> shared,
-                    std::string remote) requires is_tls
-      : connection(std::move(shared), std::move(remote)),
-        stream_(std::move(socket), *shared_->tls) {}
+  stream_connection(tcp::socket socket, io_lane& lane, std::string remote) requires(!is_tls)
+      : connection(lane, std::move(remote)), stream_(std::move(socket)) {}
+  stream_connection(tcp::socket socket, io_lane& lane, std::string remote) requires is_tls
+      : connection(lane, std::move(remote)),
+        stream_(std::move(socket), *shared_.tls) {}
 
   void start() {
     if constexpr (is_tls) {
@@ -207,7 +249,7 @@ class stream_connection final : public connection,
   void read() {
     parser_.emplace();
     parser_->header_limit(most_head);
-    parser_->body_limit(shared_->options.most_body);
+    parser_->body_limit(shared_.options.most_body);
     lowest().expires_after(most_silence);
     is_reading_ = true;
     begin_to_wait();
@@ -229,19 +271,18 @@ class stream_connection final : public connection,
         error = http::error::bad_transfer_encoding;
     }
     if (error || parser_->is_done()) return answer(error);
-    if (auto const& refuse_head = shared_->options.refuse_head)
+    if (auto const& refuse_head = shared_.options.refuse_head)
       if (auto refusal = refuse_head(request_of(
               http::request<http::string_body>(http::request_header<>(parser_->get().base())),
               remote_)))
         return refuse_body(std::move(*refusal));
-    std::size_t const most = shared_->options.most_body;
+    std::size_t const most = shared_.options.most_body;
     std::size_t const length = parser_->content_length().value_or(most);
-    if (shared_->load.body_bytes + length > shared_->options.most_body_bytes)
-      return refuse_body(shared_->refused(503, "found too many requests in progress"));
     // A short body, which came with the head, is read, so that its connection can stay open.
-    if (shared_->load.queued >= shared_->options.most_queued && length > buffer_.size())
-      return refuse_body(shared_->refused(503, "found a full queue of requests"));
-    reserve(length);
+    if (shared_.load.queued >= shared_.options.most_queued && length > buffer_.size())
+      return refuse_body(shared_.refused(503, "found a full queue of requests"));
+    if (!reserve(length))
+      return refuse_body(shared_.refused(503, "found too many requests in progress"));
     auto const then = [self = this->shared_from_this()](error_code failure, std::size_t) {
       if (self->is_open()) self->answer(failure);
     };
@@ -259,7 +300,7 @@ class stream_connection final : public connection,
   void refuse_body(http_response reply) {
     is_reading_ = false;
     end_to_wait();
-    ++shared_->responses;
+    ++lane_.responses;
     write(std::move(reply), false);
   }
 
@@ -270,20 +311,19 @@ class stream_connection final : public connection,
         error.category() == http::make_error_code(http::error::bad_method).category();
     if (error && (!is_http || error == http::error::end_of_stream)) {
       leave();
-      return shared_->stop_if_ended();
+      return lane_.stop_if_ended();
     }
-    ++shared_->responses;
+    ++lane_.responses;
     bool const long_body = error == http::error::body_limit;
     if (long_body || error == http::error::header_limit)
-      return write(shared_->refused(long_body ? 413 : 431, "the request is too large"), false);
-    if (error) return write(shared_->refused(400, "this is not an HTTP request"), false);
+      return write(shared_.refused(long_body ? 413 : 431, "the request is too large"), false);
+    if (error) return write(shared_.refused(400, "this is not an HTTP request"), false);
     bool const keep = parser_->get().keep_alive();
-    if (shared_->load.queued >= shared_->options.most_queued)
-      return write(shared_->refused(503, "found a full queue of requests"), keep);
-    ++shared_->load.queued;
-    asio::post(shared_->pool, [self = this->shared_from_this(), keep, waited = stopwatch(),
+    if (!add_up_to(shared_.load.queued, 1, shared_.options.most_queued))
+      return write(shared_.refused(503, "found a full queue of requests"), keep);
+    asio::post(*shared_.pool, [self = this->shared_from_this(), keep, waited = stopwatch(),
                                request = request_of(parser_->release(), remote_)]() mutable {
-      serving& shared = *self->shared_;
+      serving& shared = self->shared_;
       --shared.load.queued;
       self->exchange_.request_bytes = request.body.size();
       self->exchange_.wait_s = waited.seconds();
@@ -298,24 +338,23 @@ class stream_connection final : public connection,
           failure = std::current_exception();
         }
       }
-      // Continues, and destroys the connection, on the thread of `io`.
-      asio::post(shared.io,
-                 [self = std::move(self), keep, reply = std::move(reply), failure]() mutable {
-                   if (!failure) return self->write(std::move(reply), keep);
-                   self->shared_->failure = failure;
-                   self->shared_->io.stop();
-                 });
+      if (failure) shared.fail(failure);
+      // Continues, and destroys the connection, on the connection's I/O thread.
+      asio::io_context& io = self->lane_.io;
+      asio::post(io, [self = std::move(self), keep, reply = std::move(reply), failure]() mutable {
+        if (!failure) self->write(std::move(reply), keep);
+      });
     });
   }
 
   void write(http_response reply, bool keep) {
-    keep = keep && !shared_->ending;
+    keep = keep && !shared_.ending;
     exchange_.status = reply.status;
     exchange_.response_bytes = reply.body.size();
     response_ = {};
     response_.version(11);
     response_.result(static_cast<unsigned>(reply.status));
-    for (auto const& [name, value] : shared_->options.fields) response_.set(name, value);
+    for (auto const& [name, value] : shared_.options.fields) response_.set(name, value);
     for (auto const& [name, value] : reply.fields) response_.set(name, value);
     if (reply.status == 503) response_.set(http::field::retry_after, "1");
     if (!reply.content_type.empty()) response_.set(http::field::content_type, reply.content_type);
@@ -332,7 +371,7 @@ class stream_connection final : public connection,
                         self->end_to_wait();
                         self->ended();
                         if (error || !self->is_open()) return;
-                        if (!keep || self->shared_->ending) return self->close();
+                        if (!keep || self->shared_.ending) return self->close();
                         self->read();
                       });
   }
@@ -341,9 +380,9 @@ class stream_connection final : public connection,
   void ended() {
     release();
     exchange_.total_s = since_head_.seconds();
-    if (shared_->options.log) shared_->options.log(exchange_);
+    if (shared_.options.log) shared_.options.log(exchange_);
     response_ = {};
-    shared_->response_ended();
+    lane_.response_ended();
   }
 
   /// Ends the sending, and reads what the client still sends: closing with unread bytes would
@@ -375,7 +414,7 @@ class stream_connection final : public connection,
   bool is_writing_ = false;
   bool is_head_ = false;
   stopwatch since_head_;
-  beast::flat_buffer buffer_{most_head + shared_->options.most_body};
+  beast::flat_buffer buffer_{most_head + shared_.options.most_body};
   std::optional<http::request_parser<http::string_body>> parser_;
   http::response<http::string_body> response_;
   http_exchange exchange_;
@@ -442,87 +481,143 @@ std::vector<std::string> hosts_of(listen_address const& address) {
   return hosts;
 }
 
+namespace {
+
+void io_lane::admit(tcp::socket socket) {
+  error_code ignored;
+  std::size_t const most = run.options.most_connections;
+  if (!add_up_to(run.load.connections, 1, most)) {
+    drop_longest();
+    if (!add_up_to(run.load.connections, 1, most)) return;
+  }
+  socket.set_option(tcp::no_delay(true), ignored);
+  tcp::endpoint const from = socket.remote_endpoint(ignored);
+  std::string remote = from.address().to_string(ignored);
+  auto const go = [&]<class Stream>(std::type_identity<Stream>) {
+    std::make_shared<stream_connection<Stream>>(std::move(socket), *this, std::move(remote))
+        ->start();
+  };
+  if (run.tls)
+    go(std::type_identity<beast::ssl_stream<beast::tcp_stream>>());
+  else
+    go(std::type_identity<beast::tcp_stream>());
+}
+
+/// The I/O threads of a run, among which connections are dealt in turn.
+class io_lanes {
+ public:
+  io_lanes(serving& run, std::size_t count) : running_(count) {
+    for (std::size_t i = 0; i < count; ++i) lanes_.emplace_back(run);
+    for (io_lane& lane : lanes_) threads_.emplace_back([this, &lane] { work(lane); });
+  }
+  /// Pending handlers and their connections are destroyed with the lanes.
+  ~io_lanes() { join(); }
+  io_lanes(io_lanes const&) = delete;
+  io_lanes& operator=(io_lanes const&) = delete;
+
+  io_lane& next() {
+    if (next_ == lanes_.end()) next_ = lanes_.begin();
+    return *next_++;
+  }
+  /// Calls a function of each lane on its thread.
+  void each(void (io_lane::*call)()) {
+    for (io_lane& lane : lanes_) asio::post(lane.io, [&lane, call] { (lane.*call)(); });
+  }
+  void join() {
+    for (io_lane& lane : lanes_) lane.io.stop();
+    for (std::thread& thread : threads_)
+      if (thread.joinable()) thread.join();
+  }
+
+ private:
+  /// Until the lane stops. The last one ends the run.
+  void work(io_lane& lane) {
+    auto const stay = asio::make_work_guard(lane.io);
+    try {
+      lane.io.run();
+    } catch (...) {
+      lane.run.fail(std::current_exception());
+    }
+    if (--running_ == 0) lane.run.main.stop();
+  }
+
+  std::list<io_lane> lanes_;
+  std::list<io_lane>::iterator next_ = lanes_.end();
+  std::atomic<std::size_t> running_;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace
+
 struct http_server::state {
   listen_address address;
   http_options options;
   http_load load;
   std::optional<asio::ssl::context> tls;
-  asio::io_context io{1};
-  tcp::acceptor acceptor{io};
-  asio::steady_timer timer{io};
-  asio::steady_timer pause{io};
+  asio::io_context main{1};
+  tcp::acceptor acceptor{main};
+  asio::steady_timer timer{main};
+  asio::steady_timer pause{main};
 
-  void start(tcp::socket socket, std::shared_ptr<serving> const& shared) {
-    error_code ignored;
+  /// Moves a connection to the next lane.
+  static void deal(io_lanes& lanes, tcp::socket socket) {
     keep_from_children(socket.native_handle());
-    socket.set_option(tcp::no_delay(true), ignored);
-    tcp::endpoint const from = socket.remote_endpoint(ignored);
-    std::string remote = from.address().to_string(ignored);
-    auto const go = [&]<class Stream>(std::type_identity<Stream>) {
-      std::make_shared<stream_connection<Stream>>(std::move(socket), shared, std::move(remote))
-          ->start();
-    };
-    if (tls)
-      go(std::type_identity<beast::ssl_stream<beast::tcp_stream>>());
-    else
-      go(std::type_identity<beast::tcp_stream>());
+    io_lane& lane = lanes.next();
+    error_code ignored;
+    tcp::socket dealt(lane.io, socket.local_endpoint(ignored).protocol(), socket.release());
+    asio::post(lane.io,
+               [&lane, dealt = std::move(dealt)]() mutable { lane.admit(std::move(dealt)); });
   }
 
-  void accept(std::shared_ptr<serving> const& shared) {
-    acceptor.async_accept([this, shared](error_code error, tcp::socket socket) {
-      if (error == asio::error::operation_aborted || shared->ending) return;
-      if (error) return accept_later(shared);
-      if (load.connections >= options.most_connections && !shared->waiting.empty())
-        shared->waiting.front()->drop();
-      if (load.connections < options.most_connections) start(std::move(socket), shared);
-      accept(shared);
+  void accept(serving& run, io_lanes& lanes) {
+    acceptor.async_accept([&, this](error_code error, tcp::socket socket) {
+      if (error == asio::error::operation_aborted || run.ending) return;
+      if (error) return accept_later(run, lanes);
+      deal(lanes, std::move(socket));
+      accept(run, lanes);
     });
   }
 
   /// If no descriptor is free, the connection stays in the system's queue, which would report it
   /// again at once: waits before accepting.
-  void accept_later(std::shared_ptr<serving> const& shared) {
-    if (!shared->waiting.empty()) shared->waiting.front()->drop();
+  void accept_later(serving& run, io_lanes& lanes) {
+    lanes.each(&io_lane::drop_longest);
     pause.expires_after(descriptor_wait);
-    pause.async_wait([this, shared](error_code error) {
-      if (!error) accept(shared);
+    pause.async_wait([&, this](error_code error) {
+      if (!error) accept(run, lanes);
     });
   }
 
   /// Accepts the connections that the system has queued and no others. Waits for requests that have
   /// begun, but not for clients that neither send nor read.
-  void end(std::shared_ptr<serving> const& shared) {
+  void end(io_lanes& lanes) {
     error_code error;
     acceptor.cancel(error);
     acceptor.non_blocking(true, error);
-    while (load.connections < options.most_connections) {
+    for (std::size_t i = 0; i < options.most_connections; ++i) {
       tcp::socket socket = acceptor.accept(error);
       if (error) break;
-      start(std::move(socket), shared);
+      deal(lanes, std::move(socket));
     }
     acceptor.close(error);
-    auto const waiting = shared->waiting;  // `drop` changes the list
-    for (connection* const one : waiting)
-      if (!one->is_busy()) one->drop();
+    lanes.each(&io_lane::close);
     pause.expires_after(last_responses);
     pause.async_wait([this](error_code failure) {
-      if (!failure) io.stop();
+      if (!failure) main.stop();
     });
-    shared->stop_if_ended();
   }
 
-  void watch(context const& ctx, std::shared_ptr<serving> const& shared) {
+  void watch(context const& ctx, serving& run) {
     timer.expires_after(stop_interval);
-    timer.async_wait([this, &ctx, shared](error_code error) {
+    timer.async_wait([&, this](error_code error) {
       if (error) return;
       try {
         ctx.check_stop();
       } catch (...) {
-        shared->failure = std::current_exception();
-        return io.stop();
+        return run.fail(std::current_exception());
       }
-      if (options.drain.stop_requested()) shared->begin_to_end();
-      watch(ctx, shared);
+      if (options.drain.stop_requested()) run.begin_to_end();
+      watch(ctx, run);
     });
   }
 };
@@ -559,29 +654,28 @@ http_load const& http_server::load() const noexcept {
 
 void http_server::run(context const& ctx, std::function<http_response(http_request&)> const& handle,
                       std::function<bool()> const& done) {
-  asio::thread_pool pool(state_->options.workers);
-  auto const shared = std::make_shared<serving>(serving{handle,
-                                                        done,
-                                                        state_->options,
-                                                        state_->load,
-                                                        state_->io,
-                                                        pool,
-                                                        state_->tls ? &*state_->tls : nullptr,
-                                                        {}});
-  shared->end = [this, at = std::weak_ptr(shared)] {
-    if (auto const still = at.lock()) state_->end(still);
-  };
-  state_->accept(shared);
-  state_->watch(ctx, shared);
-  state_->io.run();
-  pool.stop();  // queued tasks are discarded
-  pool.join();
-  // Pending handlers and their connections are destroyed with the run.
+  serving run{handle,
+              done,
+              state_->options,
+              state_->load,
+              state_->main,
+              std::make_unique<asio::thread_pool>(state_->options.workers),
+              state_->tls ? &*state_->tls : nullptr,
+              {}};
+  {
+    io_lanes lanes(run, state_->options.io_threads);
+    run.end = [&] { state_->end(lanes); };
+    state_->accept(run, lanes);
+    state_->watch(ctx, run);
+    state_->main.run();
+    lanes.join();
+    run.pool.reset();  // discards queued requests
+  }
   error_code ignored;
   state_->acceptor.close(ignored);
   state_->timer.cancel();
   state_->pause.cancel();
-  if (shared->failure) std::rethrow_exception(shared->failure);
+  if (run.failure) std::rethrow_exception(run.failure);
 }
 
 }  // namespace rulerank::server

@@ -55,7 +55,8 @@ struct http_load {
 };
 
 struct http_options {
-  std::size_t workers = 2;  ///< threads that call `handle`
+  std::size_t workers = 2;     ///< threads that call `handle`
+  std::size_t io_threads = 1;  ///< threads that read requests and write responses
   std::size_t most_connections = 64;
   std::size_t most_body = 4096;  ///< bytes of a request's body
   /// Bytes of the bodies of all requests in progress; a request that would exceed it gets 503. A
@@ -68,26 +69,27 @@ struct http_options {
   header_fields fields{};  ///< of every response
   tls_files tls{};
   /// Called with the head of a request that has a body before memory is reserved for the body, on
-  /// the server's thread: must not block. A response refuses the request. May be empty.
+  /// the I/O threads: must not block. A response refuses the request. May be empty.
   std::function<std::optional<http_response>(http_request const& head)> refuse_head{};
   /// Makes the response to a request that does not reach `handle`; empty: the reason as text.
   std::function<http_response(int status, std::string_view why)> refuse{};
-  /// Called after each response, on the server's thread: must not block. May be empty.
+  /// Called after each response, on the I/O threads: must not block. May be empty.
   std::function<void(http_exchange const&)> log{};
   /// On request, `run` ends as after `done()`.
   std::stop_token drain{};
 };
 
-/// Serves HTTP/1.1 until `done()` holds after a response was sent, or `options.drain` is requested.
+/// Serves HTTP/1.1 until `done()`, which I/O threads call, holds after a response was sent, or
+/// `options.drain` is requested.
 /// It then accepts no further connection and closes those without a request. It ends when the
 /// requests that have begun were answered, or after 5 s. A response to HEAD has no body. Closes a
 /// connection whose request does not arrive within 30 s, has a head of more than 8 KiB, or a body
 /// of more than `most_body`. Fewer than `most_connections` are open if the process has few file
-/// descriptors (16 stay free). A further connection replaces the one that has waited longest for
-/// its client, so idle clients cannot block others. Responses 503 have the field Retry-After. The
-/// server's own threads call `handle`, at most `workers` at once; `run` returns after they end.
-/// Throws `output_error` if it cannot listen, `error` for TLS files, `interrupted` within a second
-/// of a stop request (if `handle` also reacts to it), and what `handle` throws.
+/// descriptors (16 stay free). A further connection replaces the one of its I/O thread that has
+/// waited longest for its client, so idle clients cannot block others. Responses 503 have the field
+/// Retry-After. The server's own threads call `handle`, at most `workers` at once; `run` returns
+/// after they end. Throws `output_error` if it cannot listen, `error` for TLS files, `interrupted`
+/// within a second of a stop request (if `handle` also reacts to it), and what `handle` throws.
 class http_server {
  public:
   /// Starts to listen.

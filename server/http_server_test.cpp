@@ -22,8 +22,8 @@ namespace asio = boost::asio;
 
 constexpr std::size_t most_body = 4096;
 
-/// An echo server in its own thread, until the test ends.
-class running_server : public testing::Test {
+/// An echo server in its own thread, until the test ends. The parameter: its I/O threads.
+class running_server : public testing::TestWithParam<std::size_t> {
  protected:
   running_server() {
     ctx.stop = stop.get_token();
@@ -70,7 +70,8 @@ class running_server : public testing::Test {
         body.size(), body);
   }
 
-  http_server http{{"127.0.0.1", 0}, {.most_body = most_body, .fields = page_fields()}};
+  http_server http{{"127.0.0.1", 0},
+                   {.io_threads = GetParam(), .most_body = most_body, .fields = page_fields()}};
   std::stop_source stop;
   context ctx;
   std::atomic<bool> ended = false;
@@ -80,7 +81,9 @@ class running_server : public testing::Test {
   std::thread thread;
 };
 
-TEST_F(running_server, answers_with_the_fields_of_a_careful_one) {
+INSTANTIATE_TEST_SUITE_P(io_threads, running_server, testing::Values(1, 3));
+
+TEST_P(running_server, answers_with_the_fields_of_a_careful_one) {
   std::string const reply = send(post("body"));
   EXPECT_TRUE(reply.starts_with("HTTP/1.1 200 OK\r\n")) << reply;
   EXPECT_TRUE(reply.ends_with("POST /x body"));
@@ -88,7 +91,7 @@ TEST_F(running_server, answers_with_the_fields_of_a_careful_one) {
     EXPECT_NE(reply.find(name + ": " + value + "\r\n"), reply.npos) << name;
 }
 
-TEST_F(running_server, keeps_a_connection_open) {
+TEST_P(running_server, keeps_a_connection_open) {
   std::string const two = send(
       "GET /1 HTTP/1.1\r\nHost: h\r\n\r\nGET /2 HTTP/1.1\r\nHost: h\r\n"
       "Connection: close\r\n\r\n");
@@ -96,7 +99,7 @@ TEST_F(running_server, keeps_a_connection_open) {
   EXPECT_NE(two.find("GET /2 "), two.npos);
 }
 
-TEST_F(running_server, refuses_what_is_too_large_or_no_request) {
+TEST_P(running_server, refuses_what_is_too_large_or_no_request) {
   EXPECT_TRUE(send(post(std::string(most_body + 1, 'x'))).starts_with("HTTP/1.1 413 "));
   EXPECT_TRUE(send("GET / HTTP/1.1\r\nx: " + std::string(9000, 'y') + "\r\n\r\n")
                   .starts_with("HTTP/1.1 431 "));
@@ -106,7 +109,7 @@ TEST_F(running_server, refuses_what_is_too_large_or_no_request) {
   EXPECT_TRUE(send(post("still there")).ends_with("still there"));
 }
 
-TEST_F(running_server, stops_at_once_whoever_is_connected) {
+TEST_P(running_server, stops_at_once_whoever_is_connected) {
   asio::io_context io;
   std::vector<asio::ip::tcp::socket> silent;
   for (int i = 0; i < 100; ++i) {
@@ -120,7 +123,7 @@ TEST_F(running_server, stops_at_once_whoever_is_connected) {
 }
 
 /// Opens more connections than are served at once; some send half a request, some do not read.
-TEST_F(running_server, connections_that_wait_do_not_keep_others_out) {
+TEST_P(running_server, connections_that_wait_do_not_keep_others_out) {
   asio::io_context io;
   std::vector<asio::ip::tcp::socket> held;
   std::string const half = "POST /x HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\nabc";
@@ -139,7 +142,7 @@ TEST_F(running_server, connections_that_wait_do_not_keep_others_out) {
   }
 }
 
-TEST_F(running_server, a_slow_answer_does_not_hold_the_others) {
+TEST_P(running_server, a_slow_answer_does_not_hold_the_others) {
   auto slow = std::async(std::launch::async, [&] { return send(post("slow", "/wait")); });
   begun.get_future().wait();
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(send(post("fast")).ends_with("fast"));
@@ -148,18 +151,18 @@ TEST_F(running_server, a_slow_answer_does_not_hold_the_others) {
   EXPECT_TRUE(slow.get().ends_with("slow"));
 }
 
-TEST_F(running_server, throws_what_a_request_throws) {
+TEST_P(running_server, throws_what_a_request_throws) {
   EXPECT_EQ(send(post("", "/throw")), "");
   EXPECT_EQ(result.get_future().get(), "interrupted");
 }
 
-TEST_F(running_server, ends_behind_the_response_that_ends_it) {
+TEST_P(running_server, ends_behind_the_response_that_ends_it) {
   ended = true;
   EXPECT_TRUE(send(post("last")).ends_with("last"));
   EXPECT_EQ(result.get_future().get(), "ended");
 }
 
-TEST_F(running_server, sends_the_response_that_ends_it_though_another_is_sent_first) {
+TEST_P(running_server, sends_the_response_that_ends_it_though_another_is_sent_first) {
   auto last = std::async(std::launch::async, [&] { return send(post("last", "/end")); });
   begun.get_future().wait();
   EXPECT_TRUE(send(post("before")).ends_with("before"));
@@ -168,7 +171,7 @@ TEST_F(running_server, sends_the_response_that_ends_it_though_another_is_sent_fi
   EXPECT_EQ(result.get_future().get(), "ended");
 }
 
-TEST_F(running_server, answers_head_without_a_body) {
+TEST_P(running_server, answers_head_without_a_body) {
   std::string const reply =
       send("HEAD /x HTTP/1.1\r\nHost: h\r\n\r\nHEAD /y HTTP/1.1\r\nConnection: close\r\n\r\n");
   EXPECT_EQ(reply.find("HEAD /"), reply.npos) << reply;
@@ -176,7 +179,7 @@ TEST_F(running_server, answers_head_without_a_body) {
   EXPECT_TRUE(reply.ends_with("\r\n\r\n")) << reply;
 }
 
-TEST_F(running_server, does_not_take_the_place_of_another) {
+TEST_P(running_server, does_not_take_the_place_of_another) {
   EXPECT_THROW(http_server{http.address()}, output_error);
 }
 

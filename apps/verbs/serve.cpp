@@ -34,6 +34,7 @@ namespace {
 constexpr std::chrono::seconds watch_interval{1};
 constexpr std::chrono::seconds drain_time{8};
 constexpr std::chrono::seconds most_wait{2};
+constexpr std::size_t workers_an_io_thread = 4;  // of sixteen, bench/results/serve
 constexpr std::size_t queued_a_thread = 64;
 constexpr std::size_t bodies_at_once = 16;  // of the largest size
 
@@ -188,6 +189,7 @@ server::http_response refused(int status, std::string_view why) {
 server::http_options http_options_of(session& owner, serve_arguments const& a) {
   server::http_options options;
   options.workers = static_cast<std::size_t>(owner.ctx().thread_count());
+  options.io_threads = (options.workers + workers_an_io_thread - 1) / workers_an_io_thread;
   options.most_connections = a.connections;
   options.most_body = a.max_body;
   options.most_body_bytes = a.max_body * bodies_at_once;
