@@ -140,6 +140,7 @@ additive_form additive_form_of(model const& of, export_options const& options) {
   scorecard_member const& member = portable_member(of);
   datasets::discretizer_options const& how = member.cuts->options;
   additive_form form;
+  form.portability = portability_words(of);
   form.absent_is_missing = how.unlisted == datasets::unlisted_values::missing &&
                            how.missing != datasets::missing_values::zero;
   for (std::size_t f = 0; f < member.card.features.size(); ++f)
@@ -166,7 +167,7 @@ std::vector<std::string> head_lines(additive_form const& form, export_options co
                               counted(form.features.size(), "feature"), range.low, range.high));
   lines.push_back(fmt::format("Exported by rulerank {}{}.", version,
                               options.source.empty() ? "" : " from " + options.source));
-  lines.emplace_back("Portable: the score depends on the document's own values alone.");
+  lines.push_back(fmt::format("The model is {}.", form.portability));
   return lines;
 }
 

@@ -94,10 +94,10 @@ std::string write_lightgbm(additive_form const& form, export_options const&) {
   return fmt::format(
       "tree\nversion=v4\nnum_class=1\nnum_tree_per_iteration=1\nlabel_index=0\n"
       "max_feature_idx={}\nobjective=regression\nfeature_names={}\nfeature_infos={}\nportable="
-      "true\n{}\n{}"
+      "true\nportability={}\n{}\n{}"
       "end of trees\n\nfeature_importances:\n\nparameters:\nend of parameters\n\n"
       "pandas_categorical:null\n",
-      form.features.size() - 1, fmt::join(names, " "), fmt::join(ranges, " "),
+      form.features.size() - 1, fmt::join(names, " "), fmt::join(ranges, " "), form.portability,
       lines_of_descriptions(form), trees);
 }
 

@@ -194,6 +194,7 @@ bool list_form::is_portable() const {
 
 list_form list_form_of(model const& of, export_options const& options) {
   list_form form;
+  form.portability = portability_words(of);
   std::map<std::uint32_t, std::string> names;
   std::vector<bool> absent;
   std::vector<additive_form> points(of.members.size());

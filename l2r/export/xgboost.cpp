@@ -118,7 +118,7 @@ std::string write_xgboost(additive_form const& form, export_options const& optio
     groups.push_back(0);
     begins.push_back(f + 1);
   }
-  ordered_json attributes{{"portable", "true"}};  // texts alone
+  ordered_json attributes{{"portable", "true"}, {"portability", form.portability}};  // texts alone
   if (has_descriptions(form))
     attributes.update({{"feature_units", list_of(form, &feature_description::unit)},
                        {"feature_origins", list_of(form, &feature_description::origin)}});

@@ -7,6 +7,8 @@
 #include "core/version.hpp"
 #include "datasets/arrays.hpp"
 #include "l2r/explain/explanation.hpp"
+#include "l2r/export/export.hpp"
+#include "report/model_words.hpp"
 #include "report/models.hpp"
 #include "server/ranking/page.hpp"
 #include "server/ranking/problem.hpp"
@@ -456,6 +458,7 @@ http_response rank_service::metadata(std::string_view name) const {
       {"parameters",
        {{"sha256", model->sha256},
         {"depends_on_list", model->depends_on_list},
+        {"portability", l2r::portability_words(model->scorer.fitted())},
         {"first_feature", model->columns.first_feature}}}};
   json["inputs"].push_back(
       {{"name", "features"}, {"datatype", "FP64"}, {"shape", {-1, model->columns.count}}});
@@ -463,6 +466,11 @@ http_response rank_service::metadata(std::string_view name) const {
       {{"name", "list_sizes"}, {"datatype", "INT64"}, {"shape", {-1}}, {"optional", true}});
   for (auto const& [number, feature] : model->names())
     json["parameters"]["features"].push_back(feature);
+  for (auto const& [feature, about] : model->scorer.fitted().descriptions) {
+    nlohmann::ordered_json entry = report::feature_json(feature, model->names());
+    entry.update(report::description_json(about));
+    json["parameters"]["described_features"].push_back(std::move(entry));
+  }
   for (l2r::model_member const& member : model->scorer.fitted().members)
     json["parameters"]["components"].push_back(l2r::kind_of(member));
   return json_response(json_line_of(json));

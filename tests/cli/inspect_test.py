@@ -155,6 +155,10 @@ class Inspect(harness.CommandLine):
             self.assertEqual(self.inspected()["features_normalized_within_queries"], 1)
             for verb in (["rank", "--test", train, "--out", "o"], ["export", "--to", "python", "--out", "o.py"]):
                 self.assertIn(only + words, self.expect(0, *verb, "--model", "m.model").stderr.decode(), verb)
+            formats = ["c", "java", "javascript", "python", "sql", "lightgbm", "onnx"]
+            for to in formats + ["xgboost"] * (members == "card"):  # XGBoost's float32 needs whole points
+                self.expect(0, "export", "--model", "m.model", "--to", to, "--out", "card.out", "--quiet")
+                self.assertIn(only + words, self.read("card.out").decode("latin-1"), to)
         self.assertIn(("Portable only where its " + words[:8]).encode(), self.inspect("--format", "html"))
         # A model that normalizes the values itself is not portable at all.
         self.expect(0, *fit, "--members", "scorecard", "--norm", "query-minmax", message="not portable: ")

@@ -297,6 +297,13 @@ class Serve(ServeCommand):
         self.assertEqual(self.post("/rank", {"features": ["clicks"], "rows": [[1]]})["lacking"], ["bm25", "links"])
         self.assertNotIn("lacking", self.post("/rank", {"features": NAMES, "rows": [[1, 2, 3]]}))
 
+    def test_metadata_has_units_and_origins(self):
+        self.file("features.tsv", b"feature\tunit\torigin\nclicks\tclicks a day\tclick log\nbm25\t\tindex\n")
+        self.serve("--model", f"m={self.fit('m.model', '--feature-table', 'features.tsv')}")
+        by_name = {one["name"]: one for one in self.get("/v2/models/m")["parameters"]["described_features"]}
+        self.assertEqual({name: (one.get("unit"), one.get("origin")) for name, one in by_name.items()},
+                         {"clicks": ("clicks a day", "click log"), "bm25": (None, "index")})
+
     def test_metadata_and_health(self):
         self.serve("--model", f"card={self.fit('m.model')}", "--model", f"all={self.fit('n.model', '--members', 'rules,linear')}")
         self.assertEqual(self.get("/v2/health/live"), {"live": True})
@@ -305,6 +312,9 @@ class Serve(ServeCommand):
         both = {name: self.get(f"/v2/models/{name}") for name in ("card", "all")}
         self.assertEqual(both["card"]["inputs"][0], {"name": "features", "datatype": "FP64", "shape": [-1, 3]})
         self.assertTrue(both["all"]["parameters"]["depends_on_list"])
+        self.assertTrue(both["all"]["parameters"]["portability"].startswith("not portable: "))
+        self.assertTrue(both["card"]["parameters"]["portability"].startswith("portable"))
+        self.assertNotIn("described_features", both["all"]["parameters"])
         self.assertEqual(both["all"]["parameters"]["features"], NAMES)
         self.assertEqual([one["state"] for one in self.post("/v2/repository/index", {})], ["READY", "READY"])
         self.post("/v2/repository/models/all/unload", {})

@@ -85,7 +85,7 @@ async function choose() {
   const about = model.parameters;
   const columns = model.inputs[0].shape[1];
   element("about").textContent = `Version ${model.versions[0]}, ${columns} features, ${about.components.join(", ")}; ` +
-    `scores ${about.depends_on_list ? "depend" : "do not depend"} on the other documents of the list.`;
+    `${about.portability}.`;
   const features = (about.features ?? Array.from({length: columns}, (_, c) => about.first_feature + c)).slice(0, columns);
   const rows = [features.map(() => 1), features.map(() => 0)].map(values => JSON.stringify(values));
   element("body").value = `{"features": ${JSON.stringify(features)},\n "ids": ["first", "second"],\n` +
