@@ -34,7 +34,7 @@ namespace {
 constexpr std::chrono::seconds watch_interval{1};
 constexpr std::chrono::seconds drain_time{8};
 constexpr std::chrono::seconds most_wait{2};
-constexpr std::size_t workers_an_io_thread = 4;  // of sixteen, bench/results/serve
+constexpr std::size_t workers_an_io_thread = 2;  // bench/results/serve
 constexpr std::size_t queued_a_thread = 64;
 constexpr std::size_t bodies_at_once = 16;  // of the largest size
 
