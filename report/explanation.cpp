@@ -3,10 +3,12 @@
 #include "report/sections.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <iterator>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <variant>
 
@@ -41,50 +43,129 @@ void add_norm(member_words const& words, blocks& to) {
     say(to, "Ranges are of values normalized within their query ({}).", name_of(words.norm));
 }
 
+/// A member's numbers as they are displayed, in the unit of the model's score: `base` and the
+/// contributions of the features sum to `total`.
+struct displayed_member {
+  bool several = false;  ///< the model has several members
+  double unit = 1;       ///< what 1 of the member's own score adds to the model's score
+  int digits = 6;
+  std::int64_t base = 0, total = 0;  ///< in units of the last digit
+  std::vector<l2r::feature_effect> const& features;
+  std::vector<std::int64_t> const& adds;  ///< [features] in units of the last digit
+
+  double number(std::int64_t units) const {
+    return static_cast<double>(units) / std::pow(10, digits);
+  }
+  /// What a feature, or a pair of features, adds.
+  std::int64_t adds_of(std::uint32_t feature, std::optional<std::uint32_t> partner = {}) const {
+    auto const at = std::ranges::find_if(features, [&](l2r::feature_effect const& one) {
+      return one.feature == feature && one.partner == partner;
+    });
+    return adds[static_cast<std::size_t>(at - features.begin())];
+  }
+  /// The name of `total`.
+  char const* total_name() const { return several ? "(part)" : "(score)"; }
+};
+
+/// What 1 of a member's own score adds to the score of `members` members.
+double unit_of(double deviation, std::size_t members) {
+  if (members == 1) return 1;
+  return deviation > 0 ? 1 / (deviation * static_cast<double>(members)) : 0;
+}
+
+/// Member k's numbers.
+displayed_member displayed(l2r::score_effects const& of, l2r::shown_effects const& shown,
+                           std::size_t k, int digits, double deviation) {
+  std::size_t const members = shown.by_member.size();
+  std::vector<std::int64_t> const& adds = shown.by_member[k];
+  std::int64_t const base = shown.base_by_member[k];
+  return {members > 1,
+          unit_of(deviation, members),
+          digits,
+          base,
+          std::accumulate(adds.begin(), adds.end(), base),
+          of.features,
+          adds};
+}
+
 /// One member's rules for a document or for the difference of two, as blocks and as JSON.
 struct moved_rules {
   member_words const& words;
   exact_integer denominator;  ///< unit of the effects
   label_list const& labels;
   bool compared = false;  ///< for two documents
+  bool shares = false;    ///< list the rules' shares
+  double unit = 1;        ///< displayed_member::unit
 
-  /// A list's heading, such as "3 rules move it up, by 0.5 in all".
-  std::string head(l2r::moving_rules const& of, std::string_view verb,
-                   std::string_view what) const {
-    return fmt::format("{} {}{} {} by {:.6f} in total{}", counted(of.rules, "rule"), verb,
-                       of.rules == 1 ? "s" : "", what, quotient(abs(of.moved), denominator),
-                       of.rules > of.most.size() && !of.most.empty() ? "; the strongest" : "");
+  double moves(exact_integer const& moved) const { return quotient(moved, denominator) * unit; }
+
+  /// Adds a list of rules that move the score by `total` millionths together: a heading such as "3
+  /// rules raise the score by 0.5 in total", then the strongest rules.
+  void add(l2r::moving_rules const& of, std::int64_t total, std::string_view verb,
+           std::string_view what, blocks& to) const {
+    std::string const title =
+        fmt::format("{} {}{} {} by {:.6f} in total{}", counted(of.rules, "rule"), verb,
+                    of.rules == 1 ? "s" : "", what, static_cast<double>(std::abs(total)) / 1e6,
+                    of.rules > of.most.size() && !of.most.empty() ? "; the strongest" : "");
+    add(of, total, title, to);
   }
 
-  void add(l2r::moving_rules const& of, std::string const& title, blocks& to) const {
+  void add(l2r::moving_rules const& of, std::int64_t total, std::string const& title,
+           blocks& to) const {
     if (of.most.empty()) return say(to, "{}.", title);
-    eval::table t{title + ":",
-                  {{"moves", fixed, 6},
-                   {compared ? "rule of" : "share"},
-                   {"support", fixed},
-                   {"of", fixed},
-                   {"confidence", fixed},
-                   {"labels"},
-                   {"rule"}}};
-    for (l2r::document_rule const& rule : of.most)
-      t.rows.push_back({quotient(rule.moved, denominator),
-                        !compared      ? rule.share.str()
-                        : !rule.second ? "the first"
-                        : rule.first   ? "both"
-                                       : "the second",
-                        rule.support, rule.documents, confidence(rule), classes_text(rule, labels),
-                        rule_text(rule, words)});
+    eval::table t{title + ":", {{"moves", fixed, 6}}};
+    bool const second_column = compared || shares;
+    if (second_column) t.columns.push_back({compared ? "rule of" : "share"});
+    t.columns.insert(
+        t.columns.end(),
+        {{"support", fixed}, {"of", fixed}, {"confidence", fixed}, {"labels"}, {"rule"}});
+    std::vector<double> moved;
+    exact_integer rest = of.moved;
+    for (l2r::document_rule const& rule : of.most) {
+      moved.push_back(moves(rule.moved));
+      rest -= rule.moved;
+    }
+    std::size_t const others = of.rules - of.most.size();
+    if (others > 0) moved.push_back(moves(rest));
+    std::vector<std::int64_t> const millionths = l2r::rounded_to_sum(moved, 1e-6, total);
+    for (l2r::document_rule const& rule : of.most) {
+      std::vector<eval::cell> row{static_cast<double>(millionths[t.rows.size()]) / 1e6};
+      if (second_column)
+        row.emplace_back(!compared      ? rule.share.str()
+                         : !rule.second ? "the first"
+                         : rule.first   ? "both"
+                                        : "the second");
+      row.insert(row.end(), {rule.support, rule.documents, confidence(rule),
+                             classes_text(rule, labels), rule_text(rule, words)});
+      t.rows.push_back(std::move(row));
+    }
+    if (others > 0) {
+      std::vector<eval::cell>& row = t.rows.emplace_back(t.columns.size());
+      row.front() = static_cast<double>(millionths.back()) / 1e6;
+      row.back() = fmt::format("({})", counted(others, "other rule"));
+    }
     to.push_back({std::move(t)});
   }
 
-  /// Adds the items with the largest effect.
-  void add(l2r::moving_items const& of, std::size_t top, blocks& to) const {
+  /// Adds the items with the largest effects, then rows that complete the sum. `millionths`:
+  /// [items] the displayed effects.
+  void add(l2r::moving_items const& of, std::vector<std::int64_t> const& millionths,
+           displayed_member const& member, std::size_t top, blocks& to) const {
     if (top == 0 || of.items.empty()) return;
     eval::table t{"Influence of items (each rule's influence split evenly among its items):",
                   {{"moves", fixed, 6}, {"rules", fixed}, {"item"}}};
-    for (l2r::item_part const& part : std::span(of.items).first(std::min(top, of.items.size())))
-      t.rows.push_back(
-          {quotient(part.moved, denominator * of.split), part.rules, item_text(part.item, words)});
+    auto const add_row = [&](std::int64_t moved, eval::cell rules, std::string item) {
+      t.rows.push_back({static_cast<double>(moved) / 1e6, std::move(rules), std::move(item)});
+    };
+    std::size_t const listed = std::min(top, of.items.size());
+    for (std::size_t i = 0; i < listed; ++i)
+      add_row(millionths[i], of.items[i].rules, item_text(of.items[i].item, words));
+    auto const others = std::span(millionths).subspan(listed);
+    if (!others.empty())
+      add_row(std::accumulate(others.begin(), others.end(), std::int64_t{0}), {},
+              fmt::format("({})", counted(others.size(), "other item")));
+    if (member.base != 0) add_row(member.base, {}, "(base)");
+    add_row(member.total, {}, compared ? "(difference)" : member.total_name());
     to.push_back({std::move(t)});
   }
 
@@ -119,47 +200,72 @@ struct moved_rules {
   }
 };
 
+/// What the rules of either direction move together, in millionths that sum to `total`.
+std::vector<std::int64_t> moved_each_way(moved_rules const& rules, l2r::moving_rules const& up,
+                                         l2r::moving_rules const& down, std::int64_t total) {
+  return l2r::rounded_to_sum(std::array{rules.moves(up.moved), rules.moves(down.moved)}, 1e-6,
+                             total);
+}
+
 /// Adds a member's rules for a document.
-void add_why(l2r::explanation const& why, member_words const& words, std::size_t top, blocks& to) {
+void add_why(l2r::explanation const& why, displayed_member const& member, member_words const& words,
+             std::size_t top, blocks& to) {
   if (why.rules == 0)
     return say(to,
-               "No rule holds for the document, so its score is the mean label of the {} training "
+               "No rule holds for the document, so its {} is the mean label of the {} training "
                "documents.",
-               why.training);
-  moved_rules const rules{words, why.denominator * why.training, why.labels};
+               member.several ? "own score" : "score", why.training);
+  moved_rules const rules{
+      words, why.denominator * why.training, why.labels, false, !member.several, member.unit};
   say(to,
-      "{} of {} hold. Without rules the score would be {:.6f}, the mean label of the {}; the rules "
+      "{} of {} hold. Without rules the {} would be {:.6f}, {}the mean label of the {}; the rules "
       "move it by {:+.6f}.",
-      counted(why.rules, "rule"), counted(why.itemsets, "itemset"), why.mean_label,
-      counted(why.training, "training document"),
-      quotient(why.up.moved + why.down.moved, rules.denominator));
-  say(to, "The score is {} / {}. A rule's share is its part of the first number.",
-      why.numerator.str(), why.denominator.str());
+      counted(why.rules, "rule"), counted(why.itemsets, "itemset"),
+      member.several ? "part" : "score", member.number(member.base), member.several ? "from " : "",
+      counted(why.training, "training document"), member.number(member.total - member.base));
+  if (rules.shares)
+    say(to, "The score is {} / {}. A rule's share is its part of the first number.",
+        why.numerator.str(), why.denominator.str());
   add_norm(words, to);
   eval::table t{{}, {{"label"}, {"rules", fixed}, {"weight in %", fixed, 2}}};
   for (l2r::label_rules const& l : why.labels)
     t.rows.push_back(
         {fmt::format("{}", l.label), l.rules, 100 * quotient(l.weight, why.denominator)});
   to.push_back({std::move(t)});
-  rules.add(why.items, top, to);
-  rules.add(why.up, rules.head(why.up, "raise", "the score"), to);
-  rules.add(why.down, rules.head(why.down, "lower", "the score"), to);
+  std::vector<std::int64_t> of_items;
+  for (l2r::item_part const& part : why.items.items)
+    of_items.push_back(member.adds_of(words.ranges[part.item].feature));
+  rules.add(why.items, of_items, member, top, to);
+  auto const moved = moved_each_way(rules, why.up, why.down, member.total - member.base);
+  rules.add(why.up, moved[0], "raise", "the score", to);
+  rules.add(why.down, moved[1], "lower", "the score", to);
   if (why.level.rules > 0)
-    rules.add(why.level,
+    rules.add(why.level, 0,
               fmt::format("{} with the mean label leave{} the score unchanged",
                           counted(why.level.rules, "rule"), why.level.rules == 1 ? "s" : ""),
               to);
 }
 
 /// Adds a member's rules for two documents of a query.
-void add_why(l2r::comparison const& why, member_words const& words, std::size_t top, blocks& to) {
-  moved_rules const rules{words, why.denominator, why.first.labels, true};
-  say(to, "The rules' influence adds up to the difference of the scores, {:+.6f}.",
-      quotient(why.up.moved + why.down.moved, why.denominator));
+void add_why(l2r::comparison const& why, displayed_member const& first,
+             displayed_member const& second, member_words const& words, std::size_t top,
+             blocks& to) {
+  moved_rules const rules{words, why.denominator, why.first.labels, true, false, first.unit};
+  displayed_member difference = first;
+  difference.base = 0;
+  difference.total =
+      first.several ? first.total - second.total
+                    : std::llround(1e6 * quotient(why.up.moved + why.down.moved, why.denominator));
+  say(to, "The rules' influence adds up to the difference of the {}, {:+.6f}.",
+      first.several ? "parts" : "scores", difference.number(difference.total));
   add_norm(words, to);
-  rules.add(why.items, top, to);
-  rules.add(why.up, rules.head(why.up, "favour", "the first"), to);
-  rules.add(why.down, rules.head(why.down, "favour", "the second"), to);
+  std::vector<double> of_items;
+  for (l2r::item_part const& part : why.items.items)
+    of_items.push_back(quotient(part.moved, why.denominator * why.items.split) * first.unit);
+  rules.add(why.items, l2r::rounded_to_sum(of_items, 1e-6, difference.total), difference, top, to);
+  auto const moved = moved_each_way(rules, why.up, why.down, difference.total);
+  rules.add(why.up, moved[0], "favour", "the first", to);
+  rules.add(why.down, moved[1], "favour", "the second", to);
 }
 
 std::string item_text(l2r::score_term const& term, member_words const& words) {
@@ -212,71 +318,65 @@ bool is_joint(member_words const& words) {
   return words.kind == "joint";
 }
 
-void add_sum(l2r::sum_explanation const& of, member_words const& words, blocks& to) {
+void add_sum(l2r::sum_explanation const& of, displayed_member const& member,
+             member_words const& words, blocks& to) {
+  char const* const score = !member.several    ? "The score is the sum"
+                            : member.base == 0 ? "The part is the sum"
+                                               : "The part is the base plus the sum";
   if (words.card != nullptr) {
-    say(to, "The score is the sum of points: one bin of each of {}.",
-        counted(of.terms.size(), "feature"));
+    say(to, "{} of points: one bin of each of {}.", score, counted(of.terms.size(), "feature"));
     return add_norm(words, to);
   }
   if (!has_items(words))
     return say(to,
-               "The score is the sum over {} features of weight times z-score (the number of "
-               "standard deviations above the query's mean).",
-               of.terms.size());
+               "{} over {} features of weight times z-score (the number of standard deviations "
+               "above the query's mean).",
+               score, of.terms.size());
   if (is_joint(words))
     return say(to,
-               "The score is the sum of {}: for each feature, the points of its item plus weight "
-               "times z-score (the number of standard deviations above the query's mean).",
-               counted(of.terms.size(), "term"));
-  say(to, "The score is the sum of the points of its items in {}.",
-      counted(of.terms.size(), "feature"));
+               "{} of {}: for each feature, the points of its item plus weight times z-score (the "
+               "number of standard deviations above the query's mean).",
+               score, counted(of.terms.size(), "term"));
+  say(to, "{} of the points of its items in {}.", score, counted(of.terms.size(), "feature"));
   add_norm(words, to);
 }
 
-/// Decimals to display: none if all terms are whole, as on a card.
-int digits_of(l2r::sum_explanation const& why) {
-  bool const whole = std::ranges::all_of(
-      why.terms, [](l2r::score_term const& term) { return term.adds == std::floor(term.adds); });
-  return whole ? 0 : 6;
-}
-
-/// A table's numbers, in units of the last digit, rounded so that they sum to the displayed sum.
-std::vector<std::int64_t> rounded(std::vector<double> const& terms, double sum, int digits) {
-  double const unit = std::pow(10, -digits);
-  return l2r::rounded_to_sum(terms, unit, std::llround(sum / unit));
-}
-
-/// Each term's contribution to a sum.
-std::vector<double> adds_of(l2r::sum_explanation const& why) {
-  std::vector<double> adds;
-  for (l2r::score_term const& term : why.terms) adds.push_back(term.adds);
+/// What each term of a sum adds, in units of the last digit.
+std::vector<std::int64_t> adds_of(l2r::sum_explanation const& why, displayed_member const& member) {
+  std::vector<std::int64_t> adds;
+  for (l2r::score_term const& term : why.terms)
+    adds.push_back(member.adds_of(term.feature, term.partner));
   return adds;
 }
 
-/// Adds a row for the terms that a table omits, and a row for the total, so that the displayed
-/// numbers add up. `columns`: the table's first columns, with the numbers of all terms in units of
-/// the last digit; `shown`: the displayed terms. Column `name` holds the rows' names.
-void add_sums(std::vector<std::vector<std::int64_t>> const& columns,
-              std::vector<std::size_t> const& shown, std::size_t name, std::string_view term,
-              eval::table& t) {
-  auto const add = [&](auto const& sum_of, std::string what) {
+/// One of a table's first columns: the numbers of all terms and the base, in units of the last
+/// digit.
+struct sum_column {
+  std::vector<std::int64_t> terms;
+  std::int64_t base = 0;
+};
+
+/// Adds rows for the base, for the terms that a table omits, and for the total, so that the
+/// displayed numbers add up. `shown`: the displayed terms. Column `name` holds the rows' names.
+void add_sums(std::vector<sum_column> const& columns, std::vector<std::size_t> const& shown,
+              std::size_t name, std::string_view term, char const* total, eval::table& t) {
+  auto const add = [&](std::string what, auto const& sum_of) {
     std::vector<eval::cell>& row = t.rows.emplace_back(t.columns.size());
     for (std::size_t i = 0; i < columns.size(); ++i)
       row[i] = static_cast<double>(sum_of(columns[i])) / std::pow(10, t.columns[i].digits);
     row[name] = std::move(what);
   };
-  auto const sum = [](std::vector<std::int64_t> const& of) {
-    return std::accumulate(of.begin(), of.end(), std::int64_t{0});
+  auto const sum = [](sum_column const& of) {
+    return std::accumulate(of.terms.begin(), of.terms.end(), std::int64_t{0});
   };
-  std::size_t const others = columns.front().size() - shown.size();
+  std::size_t const others = columns.front().terms.size() - shown.size();
   if (others > 0)
-    add(
-        [&](std::vector<std::int64_t> const& of) {
-          return std::accumulate(shown.begin(), shown.end(), sum(of),
-                                 [&](std::int64_t left, std::size_t k) { return left - of[k]; });
-        },
-        fmt::format("({})", counted(others, term)));
-  add(sum, "(score)");
+    add(fmt::format("({})", counted(others, term)), [&](sum_column const& of) {
+      return std::accumulate(shown.begin(), shown.end(), sum(of),
+                             [&](std::int64_t left, std::size_t k) { return left - of.terms[k]; });
+    });
+  if (columns.back().base != 0) add("(base)", [](sum_column const& of) { return of.base; });
+  add(total, [&](sum_column const& of) { return sum(of) + of.base; });
 }
 
 /// The noun for the terms that a table omits.
@@ -285,33 +385,34 @@ std::string_view other_terms(member_words const& words) {
 }
 
 /// Adds the points of a document on a card.
-void add_points(l2r::sum_explanation const& why, member_words const& words, std::size_t top,
-                blocks& to) {
+void add_points(l2r::sum_explanation const& why, displayed_member const& member,
+                member_words const& words, std::size_t top, blocks& to) {
   add_total(why.score, *words.card, to);
   if (top == 0) return;
-  int const digits = digits_of(why);
+  int const digits = member.digits;
   eval::table t{"Points, the most first:",
                 {{"points", fixed, digits}, {"of", fixed, digits}, {"bin"}}};
   std::vector<double> const most = most_points(words.card->card);
-  std::vector<double> const adds = adds_of(why);
-  std::vector<std::size_t> const shown =
-      largest(adds.size(), top, [&](std::size_t k) { return adds[k]; });
-  for (std::size_t const k : shown)
-    t.rows.push_back({adds[k], most[k], item_text(why.terms[k], words)});
+  double const unit = std::pow(10, -digits);
   double const of_all = std::accumulate(most.begin(), most.end(), 0.0);
-  add_sums({rounded(adds, why.score, digits), rounded(most, of_all, digits)}, shown, 2,
-           "other feature", t);
+  std::vector<sum_column> const columns{
+      {adds_of(why, member), member.base},
+      {l2r::rounded_to_sum(most, unit, std::llround(of_all / unit))}};
+  std::vector<std::size_t> const shown =
+      largest(most.size(), top, [&](std::size_t k) { return why.terms[k].adds; });
+  for (std::size_t const k : shown)
+    t.rows.push_back({member.number(columns[0].terms[k]), most[k], item_text(why.terms[k], words)});
+  add_sums(columns, shown, 2, "other feature", member.total_name(), t);
   to.push_back({std::move(t)});
 }
 
 /// Adds the contributions of a document's features: points or weights.
-void add_why(l2r::sum_explanation const& why, member_words const& words, std::size_t top,
-             blocks& to) {
-  add_sum(why, words, to);
-  if (words.card != nullptr) return add_points(why, words, top, to);
+void add_why(l2r::sum_explanation const& why, displayed_member const& member,
+             member_words const& words, std::size_t top, blocks& to) {
+  add_sum(why, member, words, to);
+  if (words.card != nullptr && !member.several) return add_points(why, member, words, top, to);
   if (top == 0) return;
-  int const digits = digits_of(why);
-  eval::table t{"The largest terms, positive or negative:", {{"adds", fixed, digits}}};
+  eval::table t{"The largest terms, positive or negative:", {{"adds", fixed, member.digits}}};
   if (is_joint(words))
     t.columns.insert(t.columns.end(),
                      {{"points", fixed, 6}, {"weight", fixed, 6}, {"z-score", fixed, 3}});
@@ -319,33 +420,34 @@ void add_why(l2r::sum_explanation const& why, member_words const& words, std::si
     t.columns.push_back({"item"});
   else
     t.columns.insert(t.columns.end(), {{"weight", fixed, 6}, {"z-score", fixed, 3}, {"feature"}});
-  std::vector<double> const adds = adds_of(why);
-  std::vector<std::int64_t> const units = rounded(adds, why.score, digits);
+  sum_column const adds{adds_of(why, member), member.base};
   std::vector<std::size_t> const shown =
-      largest(adds.size(), top, [&](std::size_t k) { return adds[k]; });
+      largest(why.terms.size(), top, [&](std::size_t k) { return why.terms[k].adds; });
   for (std::size_t const k : shown) {
     l2r::score_term const& term = why.terms[k];
-    double const added = static_cast<double>(units[k]) / std::pow(10, digits);
+    double const added = member.number(adds.terms[k]), weight = term.weight * member.unit;
     if (is_joint(words))
-      t.rows.push_back({added, term.points, term.partner ? eval::cell() : eval::cell(term.weight),
+      t.rows.push_back({added, term.points * member.unit,
+                        term.partner ? eval::cell() : eval::cell(weight),
                         term.partner ? eval::cell() : eval::cell(term.z), item_text(term, words)});
     else if (has_items(words))
       t.rows.push_back({added, item_text(term, words)});
     else
       t.rows.push_back(
-          {added, term.weight, term.z,
+          {added, weight, term.z,
            feature_text(term.feature, words.names) + (term.missing ? " missing" : "")});
   }
-  add_sums({units}, shown, t.columns.size() - 1, other_terms(words), t);
+  add_sums({adds}, shown, t.columns.size() - 1, other_terms(words), member.total_name(), t);
   to.push_back({std::move(t)});
 }
 
 /// Adds the differences between two documents' sums.
-void add_why(l2r::sum_comparison const& why, member_words const& words, std::size_t top,
+void add_why(l2r::sum_comparison const& why, displayed_member const& of_first,
+             displayed_member const& of_second, member_words const& words, std::size_t top,
              blocks& to) {
-  add_sum(why.first, words, to);
+  add_sum(why.first, of_first, words, to);
   if (top == 0) return;
-  int const digits = std::max(digits_of(why.first), digits_of(why.second));
+  int const digits = of_first.digits;
   eval::table t{
       "The largest differences between the two:",
       {{"difference", fixed, digits}, {"the first", fixed, digits}, {"the second", fixed, digits}}};
@@ -355,69 +457,58 @@ void add_why(l2r::sum_comparison const& why, member_words const& words, std::siz
     t.columns.insert(
         t.columns.end(),
         {{"z-score of the first", fixed, 3}, {"of the second", fixed, 3}, {"feature"}});
-  std::vector<double> const first = adds_of(why.first), second = adds_of(why.second);
-  std::vector<std::int64_t> const a = rounded(first, why.first.score, digits);
-  std::vector<std::int64_t> const b = rounded(second, why.second.score, digits);
-  std::vector<std::int64_t> differences;
-  std::ranges::transform(a, b, std::back_inserter(differences), std::minus());
-  std::vector<std::size_t> const shown =
-      largest(a.size(), top, [&](std::size_t k) { return first[k] - second[k]; });
-  auto const number = [&](std::int64_t units) {
-    return static_cast<double>(units) / std::pow(10, digits);
-  };
+  sum_column const a{adds_of(why.first, of_first), of_first.base};
+  sum_column const b{adds_of(why.second, of_second), of_second.base};
+  sum_column differences;
+  std::ranges::transform(a.terms, b.terms, std::back_inserter(differences.terms), std::minus());
+  std::vector<std::size_t> const shown = largest(a.terms.size(), top, [&](std::size_t k) {
+    return why.first.terms[k].adds - why.second.terms[k].adds;
+  });
   for (std::size_t const k : shown) {
-    l2r::score_term const& of_first = why.first.terms[k];
-    l2r::score_term const& of_second = why.second.terms[k];
-    std::vector<eval::cell> row{number(differences[k]), number(a[k]), number(b[k])};
+    l2r::score_term const& first = why.first.terms[k];
+    l2r::score_term const& second = why.second.terms[k];
+    std::vector<eval::cell> row{of_first.number(differences.terms[k]), of_first.number(a.terms[k]),
+                                of_first.number(b.terms[k])};
     if (has_items(words))
-      row.insert(row.end(), {item_text(of_first, words), item_text(of_second, words)});
+      row.insert(row.end(), {item_text(first, words), item_text(second, words)});
     else
-      row.insert(row.end(), {of_first.z, of_second.z, feature_text(of_first.feature, words.names)});
+      row.insert(row.end(), {first.z, second.z, feature_text(first.feature, words.names)});
     t.rows.push_back(std::move(row));
   }
-  add_sums({differences, a, b}, shown, has_items(words) ? 3 : 5, other_terms(words), t);
+  add_sums({differences, a, b}, shown, has_items(words) ? 3 : 5, other_terms(words),
+           of_first.total_name(), t);
   to.push_back({std::move(t)});
 }
 
 /// Adds the ranks of two documents and, for rules, their numbers of rules.
 template <class Why>
 void add_ranks(datasets::dataset const& query, l2r::member_comparison const& member, Why const& why,
-               blocks& to) {
+               bool several, blocks& to) {
+  auto const rank = [&](std::size_t at, double score) {
+    return several ? fmt::format("rank {} of {} by this member", at, query.size())
+                   : rank_text(at, query, score);
+  };
   auto const rules = [](auto const& of) {
     if constexpr (requires { of.rules; })
       return ", " + counted(of.rules, "rule");
     else
       return std::string();
   };
-  say(to, "The first: {}{}.", rank_text(member.first_rank, query, member.first_score),
-      rules(why.first));
-  say(to, "The second: {}{}.", rank_text(member.second_rank, query, member.second_score),
-      rules(why.second));
-}
-
-/// The members' parts as displayed: they sum to the displayed score.
-template <class Member>
-std::vector<double> shown_parts(std::vector<Member> const& members, double Member::*part,
-                                double score) {
-  std::vector<double> parts;
-  for (Member const& member : members) parts.push_back(member.*part);
-  std::vector<double> shown;
-  for (std::int64_t const units : rounded(parts, score, 6))
-    shown.push_back(static_cast<double>(units) / 1e6);
-  return shown;
+  say(to, "The first: {}{}.", rank(member.first_rank, member.first_score), rules(why.first));
+  say(to, "The second: {}{}.", rank(member.second_rank, member.second_score), rules(why.second));
 }
 
 void say_members(std::size_t members, blocks& to) {
   say(to,
       "The score is the sum of {} members' parts. A member's part is the z-score of its own score "
-      "within the query, divided by {}. The tables of each member are in the unit of its own "
-      "scores: one of these adds `unit` to the score.",
+      "within the query, divided by {}: `unit` is what 1 of its own score adds to the score. All "
+      "other tables are in the unit of the score, and their numbers add up.",
       members, members);
 }
 
-/// What 1 of a member's own score adds to the score of `members` members.
-double unit_of(double deviation, std::size_t members) {
-  return deviation > 0 ? 1 / (deviation * static_cast<double>(members)) : 0;
+/// Decimals of a document's tables: none if all effects of a sum are whole, as on a card.
+int digits_of(std::span<member_words const> words, l2r::score_effects const& of) {
+  return words.size() > 1 || words.front().kind == "rules" ? 6 : l2r::digits_of(std::span(&of, 1));
 }
 
 /// The value that a document's line lists for a feature: a number or null.
@@ -547,8 +638,11 @@ blocks explanation(query_document const& document, l2r::model_explanation const&
                    std::size_t top) {
   datasets::dataset const& query = document.query;
   bool const several = why.members.size() > 1;
-  std::vector<double> const parts =
-      shown_parts(why.members, &l2r::member_explanation::part, why.score);
+  int const digits = digits_of(words, effects);
+  l2r::shown_effects const shown = l2r::shown(effects, digits);
+  std::vector<displayed_member> members;
+  for (std::size_t k = 0; k < why.members.size(); ++k)
+    members.push_back(displayed(effects, shown, k, digits, why.members[k].deviation));
   blocks to{
       {heading{2, fmt::format("query {}, document {}: {}", query.queries.front().qid,
                               document_text(document), rank_text(why.rank, query, why.score))}}};
@@ -562,19 +656,21 @@ blocks explanation(query_document const& document, l2r::model_explanation const&
                    {"mean", fixed, 6},
                    {"deviation", fixed, 6},
                    {"unit", fixed, 6}}};
-    for (l2r::member_explanation const& member : why.members)
-      t.rows.push_back({t.rows.size() + 1, parts[t.rows.size()], member.score, member.rank,
-                        member.mean, member.deviation,
-                        unit_of(member.deviation, why.members.size())});
+    for (std::size_t k = 0; k < members.size(); ++k) {
+      l2r::member_explanation const& one = why.members[k];
+      t.rows.push_back({k + 1, members[k].number(members[k].total), one.score, one.rank, one.mean,
+                        one.deviation, members[k].unit});
+    }
     to.push_back({std::move(t)});
     if (top > 0) add_effects(document, effects, words, top, to);
   }
-  for (std::size_t k = 0; k < why.members.size(); ++k) {
-    l2r::member_explanation const& member = why.members[k];
+  for (std::size_t k = 0; k < members.size(); ++k) {
     if (several)
-      to.push_back({heading{2, fmt::format("Member {}, part {:+.6f}: {}", k + 1, parts[k],
-                                           rank_text(member.rank, query, member.score))}});
-    std::visit([&](auto const& one) { add_why(one, words[k], top, to); }, member.why);
+      to.push_back({heading{2, fmt::format("Member {}, part {:+.6f}: {}, rank {} of {}", k + 1,
+                                           members[k].number(members[k].total), words[k].kind,
+                                           why.members[k].rank, query.size())}});
+    std::visit([&](auto const& one) { add_why(one, members[k], words[k], top, to); },
+               why.members[k].why);
   }
   return to;
 }
@@ -585,10 +681,15 @@ blocks explanation(query_document const& first, query_document const& second,
                    std::size_t top) {
   datasets::dataset const& query = first.query;
   bool const several = why.members.size() > 1;
-  std::vector<double> const parts_of_first =
-      shown_parts(why.members, &l2r::member_comparison::first_part, why.first_score);
-  std::vector<double> const parts_of_second =
-      shown_parts(why.members, &l2r::member_comparison::second_part, why.second_score);
+  int const digits = std::max(digits_of(words, of_first), digits_of(words, of_second));
+  l2r::shown_effects const shown_a = l2r::shown(of_first, digits);
+  l2r::shown_effects const shown_b = l2r::shown(of_second, digits);
+  std::vector<displayed_member> a, b;
+  for (std::size_t k = 0; k < why.members.size(); ++k) {
+    a.push_back(displayed(of_first, shown_a, k, digits, why.members[k].deviation));
+    b.push_back(displayed(of_second, shown_b, k, digits, why.members[k].deviation));
+  }
+  auto const difference = [&](std::size_t k) { return a[k].number(a[k].total - b[k].total); };
   blocks to{{heading{
       2, fmt::format("query {}, the first document {} and the second {}", query.queries.front().qid,
                      document_text(first), document_text(second))}}};
@@ -602,24 +703,22 @@ blocks explanation(query_document const& first, query_document const& second,
                    {"of the second", fixed, 6},
                    {"difference", fixed, 6},
                    {"unit", fixed, 6}}};
-    for (std::size_t k = 0; k < why.members.size(); ++k)
-      t.rows.push_back({k + 1, parts_of_first[k], parts_of_second[k],
-                        parts_of_first[k] - parts_of_second[k],
-                        unit_of(why.members[k].deviation, why.members.size())});
+    for (std::size_t k = 0; k < a.size(); ++k)
+      t.rows.push_back(
+          {k + 1, a[k].number(a[k].total), b[k].number(b[k].total), difference(k), a[k].unit});
     to.push_back({std::move(t)});
     if (top > 0) add_effects(first, second, of_first, of_second, words, top, to);
   }
-  for (std::size_t k = 0; k < why.members.size(); ++k) {
-    l2r::member_comparison const& member = why.members[k];
+  for (std::size_t k = 0; k < a.size(); ++k) {
     if (several)
-      to.push_back({heading{2, fmt::format("Member {}, difference of the parts {:+.6f}", k + 1,
-                                           parts_of_first[k] - parts_of_second[k])}});
+      to.push_back({heading{2, fmt::format("Member {}, difference of the parts {:+.6f}: {}", k + 1,
+                                           difference(k), words[k].kind)}});
     std::visit(
         [&](auto const& one) {
-          add_ranks(query, member, one, to);
-          add_why(one, words[k], top, to);
+          add_ranks(query, why.members[k], one, several, to);
+          add_why(one, a[k], b[k], words[k], top, to);
         },
-        member.why);
+        why.members[k].why);
   }
   return to;
 }

@@ -44,7 +44,8 @@ struct query_document {
 
 /// The explanation of one document with at most `top` of its items; `words`: [members]. With
 /// several members: their parts of the score, the effects of features, then each member's own
-/// explanation.
+/// explanation, in the unit of the score. The numbers of a table sum to the number that they
+/// explain. `effects`, `of_first`, `of_second`: of the same documents.
 blocks explanation(query_document const& document, l2r::model_explanation const& why,
                    l2r::score_effects const& effects, std::span<member_words const> words,
                    std::size_t top);

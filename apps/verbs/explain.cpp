@@ -112,7 +112,6 @@ class explanation_output {
                       report::explanation(document, why, explainer.effects(why), words, top_),
                       form_));
   }
-  /// `of_first`, `of_second`: the effects, used if there are several members.
   void explanation(report::query_document const& first, report::query_document const& second,
                    l2r::model_comparison const& why, l2r::score_effects const& of_first,
                    l2r::score_effects const& of_second,
@@ -164,11 +163,8 @@ void write_explanation(session& owner, explain_arguments const& arguments,
     throw usage_error(
         fmt::format("--against: found document {} itself, expected a different document",
                     query.docid(document.d)));
-  l2r::score_effects first, second;
-  if (arguments.by_feature || words.size() > 1) {
-    first = explainer.effects(owner.ctx(), document.d);
-    second = explainer.effects(owner.ctx(), other.d);
-  }
+  l2r::score_effects const first = explainer.effects(owner.ctx(), document.d);
+  l2r::score_effects const second = explainer.effects(owner.ctx(), other.d);
   if (arguments.by_feature) return out.effects(document, other, first, second, words);
   out.explanation(document, other, explainer.compare(owner.ctx(), document.d, other.d, out.top()),
                   first, second, words);

@@ -192,6 +192,49 @@ class Explain(harness.CommandLine):
                         self.assertEqual(rows[-1][-1], "(score)")
                         self.assertEqual(shown.count(" other "), int(top < 3), shown)
 
+    def tables_of(self, shown):
+        """The heading, first words of the header and first numbers of the rows of each table."""
+        tables = []
+        for block in shown.split("\n\n"):
+            lines = block.rstrip("\n").split("\n")
+            for at, line in enumerate(lines):
+                if re.match(" *(adds|moves|difference)  ", line):
+                    numbers = [[decimal.Decimal(x) for x in re.match(r"(?: *-?\d+\.\d+(?= |$))+", row)[0].split()]
+                               for row in lines[at + 1:]]
+                    tables.append((lines[at - 1], line.split(), numbers))
+        return tables
+
+    def test_tables_of_members_are_in_the_unit_of_the_score_and_add_up(self):
+        for kinds in ("scorecard,linear,rules", "card,joint,rules"):
+            for top in (1, 2, 50):
+                for other in ((), ("--against-rank", 5)):
+                    with self.subTest(kinds=kinds, top=top, other=other):
+                        self.check_tables(kinds, top, other)
+
+    def check_tables(self, kinds, top, other):
+        shown = self.explain("--members", kinds, "--qid", 1, "--rank", 2, "--top", top, *other)
+        combined, *members = re.split(r"\nMember \d, ", shown)
+        ((_, head, effects),) = self.tables_of(combined)
+        columns = {name: [row[k] for row in effects] for k, name in enumerate(head[:len(effects[0])])}
+        for kind, member in zip(kinds.split(","), members):
+            part = decimal.Decimal(re.match(r"(?:difference of the parts|part) (\S+): " + kind, member)[1])
+            if not other:
+                self.assertEqual(part, columns[kind][-1], shown)
+            tables = self.tables_of(member)
+            sides = decimal.Decimal(0)
+            for title, names, rows in tables:
+                if "labels" in names:  # a list of rules, which adds up to the number in its title
+                    total = decimal.Decimal(re.search(r"by (\S+) in total", title)[1])
+                    self.assertEqual(abs(sum(row[0] for row in rows)), total, shown)
+                    sides += sum(row[0] for row in rows)
+                    continue
+                for column in zip(*(row[:3 if other and kind != "rules" else 1] for row in rows)):
+                    self.assertEqual(sum(column[:-1]), column[-1], shown)
+                self.assertEqual(rows[-1][0], part, shown)
+            if kind == "rules":
+                moved = re.search(r"the rules move it by (\S+)\.\n|difference of the parts, (\S+)\.\n", member)
+                self.assertEqual(sides, decimal.Decimal(moved[1] or moved[2]), shown)
+
     def test_the_difference_of_two_documents_adds_up_as_shown(self):
         for kinds in self.KINDS:
             for top in (0, 1, 50):
