@@ -9,6 +9,7 @@
 #include "experiment/fold.hpp"
 #include "experiment/label_choice.hpp"
 #include "experiment/stage_timer.hpp"
+#include "l2r/model/options_json.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -393,6 +394,7 @@ class curve_runner {
   struct learnt_values {
     std::vector<double> values;  // [queries x measures]
     double fit_s = 0, score_s = 0;
+    std::optional<l2r::card_sizes> sizes;
   };
 
   learnt_values values_of(context const& ctx, learners::trial const& t, std::size_t steps,
@@ -405,7 +407,14 @@ class curve_runner {
     std::vector<double> const scores = learner->score(ctx, {test_, sets.test, sets.cuts});
     double const score_s = scoring.seconds();
     return {eval::evaluate(ctx, test_, scores, options_.measures, options_.profile).values, fit_s,
-            score_s};
+            score_s, learner->sizes()};
+  }
+
+  /// The card sizes of a system in a line of the journal; null without any.
+  static json_text const* sizes_in(json_text const& found, std::string const& settings,
+                                   std::string const& system) {
+    auto const at = json_text::json_pointer("/sizes") / settings / system;
+    return found.contains(at) ? &found.at(at) : nullptr;
   }
 
   static void add_to(json_text& json, setting_choice by, std::string const& system,
@@ -413,6 +422,7 @@ class curve_runner {
     std::string const settings(name_of(by));
     json[settings][system] = of.values;
     json["seconds"][settings][system] = {of.fit_s, of.score_s};
+    if (of.sizes) json["sizes"][settings][system] = l2r::to_json(*of.sizes);
   }
 
   json_text learn_sample(context const& ctx, sample_task const& task) const {
@@ -446,6 +456,8 @@ class curve_runner {
                                     found.at("documents").get<std::size_t>(),
                                     found.at("how").get<std::string>(), s.name, by,
                                     found.at(settings).at(s.name).get<std::vector<double>>()});
+          if (json_text const* const sizes = sizes_in(found, settings, s.name))
+            result_.points.back().sizes = l2r::card_sizes_from(*sizes, result_.name);
         }
     }
   }

@@ -7,6 +7,7 @@
 #include "datasets/text_source.hpp"
 #include "experiment/checksummed_json.hpp"
 #include "experiment/curve_fold.hpp"
+#include "l2r/model/options_json.hpp"
 
 #include <filesystem>
 #include <fstream>
@@ -46,7 +47,7 @@ std::string to_text(curve_fold const& fold) {
                                {"steps", c.steps},
                                {"value", c.value}});
   json["points"] = json_text::array();
-  for (curve_point const& p : fold.points)
+  for (curve_point const& p : fold.points) {
     json["points"].push_back({{"way", p.way},
                               {"budget", p.budget},
                               {"draw", p.draw},
@@ -55,6 +56,8 @@ std::string to_text(curve_fold const& fold) {
                               {"system", p.system},
                               {"settings", name_of(p.settings)},
                               {"values", p.values}});
+    if (p.sizes) json["points"].back()["sizes"] = l2r::to_json(*p.sizes);
+  }
   add_checksum(json);
   return json_line_of(json) + "\n";
 }
@@ -74,12 +77,16 @@ curve_fold curve_fold_from(std::string_view text, std::string const& name) {
                               setting_choice_from(c.at("settings").get<std::string>()),
                               c.at("trial").get<std::string>(), c.at("steps").get<std::size_t>(),
                               c.at("value").get<double>()});
-    for (json_text const& p : json.at("points"))
+    for (json_text const& p : json.at("points")) {
       fold.points.push_back({p.at("way").get<std::string>(), p.at("budget").get<double>(),
                              p.at("draw").get<std::size_t>(), p.at("documents").get<std::size_t>(),
                              p.at("how").get<std::string>(), p.at("system").get<std::string>(),
                              setting_choice_from(p.at("settings").get<std::string>()),
                              p.at("values").get<std::vector<double>>()});
+      if (p.contains("sizes"))
+        fold.points.back().sizes = l2r::card_sizes_from(
+            p.at("sizes"), name, fmt::format("points[{}].sizes.", fold.points.size() - 1));
+    }
     return fold;
   });
 }

@@ -7,11 +7,13 @@
 #include "eval/profile.hpp"
 #include "eval/table.hpp"
 #include "experiment/experiment.hpp"
+#include "l2r/model/recommended.hpp"
 #include "rules/thresholds.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -95,7 +97,8 @@ struct curve_point {
   std::string how;            ///< further details of the choice, such as a rule size
   std::string system;
   setting_choice settings = setting_choice::defaults;
-  std::vector<double> values;  ///< [queries x measures]
+  std::vector<double> values;              ///< [queries x measures]
+  std::optional<l2r::card_sizes> sizes{};  ///< if the system chose the size of a card
 };
 
 /// The times of a point; not reproducible.

@@ -3,11 +3,13 @@
 #include "core/context.hpp"
 #include "datasets/dataset.hpp"
 #include "datasets/discretizer.hpp"
+#include "l2r/model/recommended.hpp"
 #include "l2r/rules/options.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -46,6 +48,8 @@ class learner {
   /// Scores every document [N], higher is more relevant; after `fit`.
   virtual std::vector<double> score(context const& ctx, documents const& test) = 0;
 
+  /// The card sizes that the last `fit` tried; empty if it chose none.
+  virtual std::optional<l2r::card_sizes> sizes() const { return std::nullopt; }
   /// The steps of the last `fit`: trees of boosting, else 1.
   virtual std::size_t steps() const { return 1; }
   /// The scores as if the fit had ended after fewer steps, one row for each of `counts`, from 1 to

@@ -81,6 +81,12 @@ class own_cuts_learner final : public learner {
     scorer_.emplace(ctx, l2r::fit(ctx, train, recipes_(train, pool.cuts->options)));
   }
 
+  std::optional<l2r::card_sizes> sizes() const override {
+    if (!scorer_) return std::nullopt;
+    std::vector<l2r::card_sizes> const all = l2r::tried_sizes(scorer_->fitted());
+    return all.empty() ? std::nullopt : std::optional(all.front());
+  }
+
   std::vector<double> score(context const& ctx, documents const& test) override {
     // The items come from other cuts than the members'.
     return scorer_ ? scorer_->score(ctx, test.data).scores : std::vector<double>(test.data.size());

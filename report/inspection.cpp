@@ -612,29 +612,24 @@ ordered_json inspection_json(inspected_model const& of) {
   return json;
 }
 
-namespace {
-
-/// A chart of the sizes that were tried.
-chart card_frontier(std::string const& title, l2r::scorecard_member const& card) {
-  bool const squares = card.options.loss == l2r::card_loss::point;
+chart card_frontier(std::string const& title, l2r::card_sizes const& of, std::string_view how,
+                    std::string_view chosen) {
+  bool const squares = of.loss == l2r::card_loss::point;
   std::string const quality = squares ? "squared error" : "NDCG";
-  chart made{.title = fmt::format("{}: {} by features on the card, by cross-fitting over {} folds; "
-                                  "{} were chosen; bars: one standard error of the difference to "
-                                  "the largest card",
-                                  title, quality, card.cross_fitted_folds,
-                                  card.options.page->max_features),
+  chart made{.title = fmt::format("{}: {} by features on the card, by cross-fitting {}; {} were "
+                                  "chosen; bars: one standard error of the difference to the "
+                                  "largest card",
+                                  title, quality, how, chosen),
              .x = {"features"},
              .y = {quality},
              .series = {{"card", {}}}};
-  for (l2r::card_trial const& one : card.frontier) {
+  for (l2r::card_trial const& one : of.tried) {
     double const y = squares ? -one.quality : one.quality;
     made.series.front().points.push_back(
         {static_cast<double>(one.features), y, {}, {y - one.error, y + one.error}});
   }
   return made;
 }
-
-}  // namespace
 
 std::vector<chart> add_model(context const& ctx, std::string const& path,
                              report_options const& options, blocks& to) {
@@ -646,10 +641,10 @@ std::vector<chart> add_model(context const& ctx, std::string const& path,
     inspected_member const one = inspected(ctx, model, k, {}, {.top = options.top});
     to.push_back({heading{3, member_title(k, model.members.size(), one.member)}});
     std::visit([&](auto const& member) { add_to_page(member, one, options.top, to); }, one.member);
-    if (auto const* const card = std::get_if<l2r::scorecard_member>(&model.members[k]);
-        card != nullptr && card->options.page && card->frontier.size() > 1)
-      frontiers.push_back(card_frontier(path, *card));
   }
+  for (l2r::card_sizes const& one : l2r::tried_sizes(model))
+    frontiers.push_back(
+        card_frontier(path, one, "in the training documents", fmt::format("{}", one.chosen)));
   return frontiers;
 }
 

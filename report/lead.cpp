@@ -153,6 +153,50 @@ chart labels_frontier(std::string const& name, std::vector<experiment::curve_sum
   return made;
 }
 
+/// Ranking quality against the size of a system's card fitted to all labels, as cross-fitting
+/// measured it in the training sets: means of the folds.
+chart sizes_frontier(std::string const& name, std::string const& system,
+                     std::vector<experiment::curve_fold> const& folds) {
+  std::vector<l2r::card_sizes> of_folds;
+  std::vector<std::size_t> chosen;
+  for (experiment::curve_fold const& fold : folds)
+    for (experiment::curve_point const& p : fold.points)
+      if (p.sizes && p.system == system && p.budget >= 1 &&
+          p.settings == experiment::setting_choice::defaults) {
+        of_folds.push_back(*p.sizes);
+        chosen.push_back(p.sizes->chosen);
+      }
+  if (of_folds.empty()) return {};
+  l2r::card_sizes mean = of_folds.front();
+  auto const n = static_cast<double>(of_folds.size());
+  for (std::size_t i = 0; i < mean.tried.size(); ++i) {
+    l2r::card_trial& to = mean.tried[i];
+    to.quality = to.error = 0;
+    for (l2r::card_sizes const& one : of_folds) {
+      if (one.loss != mean.loss || one.tried.size() != mean.tried.size() ||
+          one.tried[i].features != to.features)
+        return {};  // the folds tried different cards
+      to.quality += one.tried[i].quality / n;
+      to.error += one.tried[i].error / n;
+    }
+  }
+  return card_frontier(fmt::format("{}, {}", name, system), mean,
+                       "in the training sets, mean of the folds",
+                       fmt::format("{}", fmt::join(chosen, ", ")));
+}
+
+/// Charts of the sizes of cards, one per system.
+std::vector<chart> sizes_frontiers(std::string const& name,
+                                   std::vector<experiment::curve_fold> const& folds) {
+  std::vector<chart> made;
+  std::set<std::string> systems;
+  for (experiment::curve_point const& p : folds.front().points)
+    if (systems.insert(p.system).second)
+      if (chart one = sizes_frontier(name, p.system, folds); eval::has_points(one))
+        made.push_back(std::move(one));
+  return made;
+}
+
 }  // namespace
 
 void add_lead(std::vector<validation_group> const& groups, found_results const& found,
@@ -176,6 +220,8 @@ void add_lead(std::vector<validation_group> const& groups, found_results const& 
                                      one.measures[measure]);
         eval::has_points(made))
       frontiers.insert(frontiers.begin(), std::move(made));
+    std::ranges::move(sizes_frontiers(one.name, one.by_query->folds),
+                      std::back_inserter(frontiers));
   }
   if (!lead.empty())
     say(lead,

@@ -32,6 +32,10 @@ void add_summary(context const& ctx, validation_group const& group, blocks& to);
 /// Queries won and lost against the baseline, their documents, and the rules behind their scores.
 void add_queries(context const& ctx, validation_group const& group, report_options const& options,
                  blocks& to);
+/// A chart of the sizes that were tried for a card: quality against features. `how`: the documents
+/// of the cross-fitting; `chosen`: the sizes that were chosen.
+chart card_frontier(std::string const& title, l2r::card_sizes const& of, std::string_view how,
+                    std::string_view chosen);
 /// Effectiveness against number of labels.
 void add_curves(learning_curves const& curves, report_options const& options, blocks& to);
 /// The strongest features and rules of a model file. Returns a chart of size against quality for

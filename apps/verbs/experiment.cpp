@@ -45,7 +45,6 @@ void run_experiment(session& owner, experiment_arguments& a, CLI::App const& ver
     a.members = a.settings.recipes(owner, line);
     a.own_rank_sizes = verb.count("--rank-size") == 0;
   }
-  owner.note("ties", a.sampler.ties);
   experiment::results const done = cross_validate(owner, a);
   write_file(owner.destination("-"), format == eval::table_format::json
                                          ? experiment::to_text(done.report, done.settings)
@@ -75,10 +74,6 @@ void add_experiment(CLI::App& program, session& owner) {
   add_cross_validation_to(verb, a);
   a.reading.add_to(verb);
   a.reading.add_drop_unjudged_to(verb);
-  {
-    help_group const group(verb, "Sampling");
-    a.sampler.add_ties_to(verb);
-  }
   runs_over_ranks(verb);
   usual_options(verb, {"--folds", "--out-dir", "--systems", "--budgets", "--ways", "--metrics",
                        "--rank-size", "--reduce-size", "--format"});

@@ -194,11 +194,7 @@ nlohmann::ordered_json comparison_json(l2r::fit_result const& result) {
 
 /// Adds the sizes tried, the comparison, and the choice with its reason.
 void add_result(nlohmann::ordered_json& json, l2r::fit_result const& result) {
-  for (l2r::card_sizes const& sizes : result.sizes) {
-    nlohmann::ordered_json one{{"loss", l2r::name_of(sizes.loss)}, {"chosen", sizes.chosen}};
-    for (l2r::card_trial const& trial : sizes.tried) one["frontier"].push_back(l2r::to_json(trial));
-    json["sizes"].push_back(std::move(one));
-  }
+  for (l2r::card_sizes const& one : result.sizes) json["sizes"].push_back(l2r::to_json(one));
   if (result.compared.empty()) return;
   json["compared"] = comparison_json(result);
   json["choice"] = {{"name", result.compared[result.chosen].name}, {"reason", result.reason}};

@@ -183,13 +183,18 @@ void compare_models(context const& ctx, datasets::dataset const& train,
   }
 }
 
-fit_result result_of(model fitted) {
-  fit_result result;
-  for (model_member const& member : fitted.members)
+std::vector<card_sizes> tried_sizes(model const& of) {
+  std::vector<card_sizes> all;
+  for (model_member const& member : of.members)
     if (auto const* const card = std::get_if<scorecard_member>(&member);
         card != nullptr && card->frontier.size() > 1)
-      result.sizes.push_back(
-          {card->options.loss, card->frontier, card->options.page->max_features});
+      all.push_back({card->options.loss, card->frontier, card->options.page->max_features});
+  return all;
+}
+
+fit_result result_of(model fitted) {
+  fit_result result;
+  result.sizes = tried_sizes(fitted);
   result.model = std::move(fitted);
   return result;
 }

@@ -38,6 +38,12 @@ nlohmann::ordered_json to_json(joint_options const& options);
 joint_options joint_options_from(nlohmann::ordered_json const& json, std::string const& name,
                                  std::string const& prefix = {});
 
+/// An object with loss, chosen and frontier, a list of trials.
+nlohmann::ordered_json to_json(card_sizes const& of);
+/// Throws `error` naming `name` and the key, preceded by `prefix`, for a missing or invalid value.
+card_sizes card_sizes_from(nlohmann::ordered_json const& json, std::string const& name,
+                           std::string const& prefix = {});
+
 /// A card size and a range of totals as model files store them.
 nlohmann::ordered_json to_json(card_trial const& of);
 nlohmann::ordered_json to_json(card_total const& of);

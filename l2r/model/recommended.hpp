@@ -116,10 +116,13 @@ struct card_sizes {
   std::size_t chosen = 0;         ///< maximum number of features
 };
 
+/// The sizes tried for each card of a model whose size cross-fitting chose.
+std::vector<card_sizes> tried_sizes(model const& of);
+
 /// A fitted model and the reason for its choice.
 struct fit_result {
   l2r::model model;
-  std::vector<card_sizes> sizes;         ///< for each card whose size cross-fitting chose
+  std::vector<card_sizes> sizes;         ///< tried_sizes
   std::vector<compared_model> compared;  ///< the card first; empty: no comparison
   std::size_t best = 0;    ///< index into `compared`: the best by quality among those with recipes
   std::size_t chosen = 0;  ///< index into `compared`: the model in `model`

@@ -53,6 +53,34 @@ nlohmann::ordered_json to_json(card_trial const& of) {
           {"error", of.error}};
 }
 
+nlohmann::ordered_json to_json(card_sizes const& of) {
+  nlohmann::ordered_json json{{"loss", name_of(of.loss)}, {"chosen", of.chosen}};
+  for (card_trial const& one : of.tried) json["frontier"].push_back(to_json(one));
+  return json;
+}
+
+namespace {
+
+/// The trials in the member `frontier`.
+std::vector<card_trial> read_frontier(json_fields const& from) {
+  std::vector<card_trial> tried;
+  for (std::size_t i = 0; i < from.list("frontier").size(); ++i) {
+    json_fields const one(from.list("frontier")[i], from.name(),
+                          fmt::format("{}frontier[{}].", from.prefix(), i));
+    tried.push_back({one.integer("features", 1, 1000), one.number("smoothness"),
+                     one.number("quality"), one.number("behind"), one.number("error")});
+  }
+  return tried;
+}
+
+}  // namespace
+
+card_sizes card_sizes_from(nlohmann::ordered_json const& json, std::string const& name,
+                           std::string const& prefix) {
+  json_fields const from(json, name, prefix);
+  return {from.known("loss", card_loss_from), read_frontier(from), from.integer("chosen", 1, 1000)};
+}
+
 nlohmann::ordered_json to_json(card_total const& of) {
   return {{"from", of.from}, {"documents", of.documents}, {"mean_label", of.mean_label}};
 }
@@ -237,13 +265,7 @@ model_member read_card(json_fields const& from, stored_parts const& parts) {
   json_fields const options(from.member("options"), from.name(), from.prefix() + "options.");
   if (options.has("cross_fitted_folds"))
     member.cross_fitted_folds = options.integer("cross_fitted_folds", 2, 1000);
-  if (options.has("frontier"))
-    for (std::size_t i = 0; i < options.list("frontier").size(); ++i) {
-      json_fields const one(options.list("frontier")[i], from.name(),
-                            fmt::format("{}options.frontier[{}].", from.prefix(), i));
-      member.frontier.push_back({one.integer("features", 1, 1000), one.number("smoothness"),
-                                 one.number("quality"), one.number("behind"), one.number("error")});
-    }
+  if (options.has("frontier")) member.frontier = read_frontier(options);
   from.integer("unit_bits", card_bits, card_bits);
   member.card = columns_of(*member.cuts);
   // Sums of this many points fit 64 bits.

@@ -211,7 +211,7 @@ def pipeline(case):
     case.some({"--metrics": ["MAP", "NDCG@2,MAP"], "--profile": ["trec", "standard"], "--unjudged": [0, -1], "--format": ["tsv", "json", "latex"],
                "--min-support": [2], "--min-confidence": [.3], "--smoothing": [1], "--support-weight": [.5], "--feature-share": [.5],
                "--method": ["width", "frequency"], "--bins": [2, 3], "--norm": ["none"], "--missing-values": ["none"],
-               "--unlisted": ["missing"], "--partitions": [1], "--feature-order": ["label"]}, .2)
+               "--unlisted": ["missing"], "--partitions": [1], "--feature-order": ["label"], "--ties": ["index", "seeded"]}, .2)
     case.seeded = True
     case.ways = [[{"--engine": e} for e in ("project", "lrar")], [{"--cache-memory": "1KB"}]]
     case.may_refuse = (*TEXT_REFUSED, "two bins", "expected at least 3", "without a label", "partitions of", "random", "judg")

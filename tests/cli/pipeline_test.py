@@ -302,6 +302,16 @@ class Pipeline(harness.CommandLine):
         inputs = [one["path"] for one in json.loads(self.read_text("m.json"))["inputs"]]
         self.assertIn("words", inputs)
 
+    def test_ties(self):
+        for ties in ("index", "seeded"):
+            self.pipeline(ties, "--ties", ties, "--seed", 3, "--quiet")
+            self.assertEqual(json.loads(self.read_text(f"{ties}/experiment/manifest.json"))["ties"], ties)
+            self.expect(0, "reduce", "--train", f"{ties}/folds/Fold2/train.txt", "--rule-size", 3, "--norm", "query-minmax",
+                        "--ties", ties, "--seed", 3, "--out", f"{ties}.txt")
+            self.assertEqual(self.read_text(f"{ties}/experiment/reduced/Fold2-size3.txt"), self.read_text(f"{ties}.txt"))
+        self.assertNotEqual(self.read_text("index.txt"), self.read_text("seeded.txt"))
+        self.pipeline("none", "--ties", "fair", code=2)
+
     def test_goes_on_where_it_was(self):
         first = self.pipeline("out").stdout
         again = self.pipeline("out", message="Fold1: finished by an earlier run")

@@ -222,6 +222,26 @@ class Report(harness.CommandLine):
             self.assertIn(f"card: {one['features']}, {abs(one['quality']):.6g} [", frontier)
         self.assertIn(f"; {said['sizes'][0]['chosen']} were chosen; ", text)
 
+    def test_an_experiment_has_the_frontier_of_its_cards(self):
+        self.expect(0, "sample", "--documents", "8000", "--features", "10", "--queries", "60", "--fold-count", "3", "--out-dir", "data")
+        self.expect(0, "experiment", "--folds", "data", "--out-dir", "result", "--systems", "card,feature", "--budgets", "5%,100%",
+                    "--ways", "random", "--random-draws", "1", "--metrics", "MAP", "--quiet")
+        sizes = []
+        for fold in (1, 2, 3):
+            points = json.loads((self.folder / f"result/curves/Fold{fold}.json").read_text())["points"]
+            self.assertTrue(all("sizes" not in p for p in points if p["system"] == "feature"))
+            sizes += [p["sizes"] for p in points
+                      if p["system"] == "card" and p["budget"] == 1 and p["settings"] == "defaults"]
+        self.assertEqual(len(sizes), 3)
+        self.expect(0, "report", "result", "--format", "markdown", "--out", "r.md")
+        text = (self.folder / "r.md").read_text()
+        self.assertIn("result, card: NDCG by features on the card, by cross-fitting in the training sets, mean of the folds; "
+                      f"{', '.join(str(of['chosen']) for of in sizes)} were chosen; ", text)
+        number = re.search(r"result, card: NDCG by features.*?figure-(\d)\.svg", text, re.S)[1]
+        frontier = (self.folder / f"r-figures/figure-{number}.svg").read_text()
+        for of in zip(*(of["frontier"] for of in sizes)):
+            self.assertIn(f"card: {of[0]['features']}, {sum(one['quality'] for one in of) / 3:.6g} [", frontier)
+
     def expect_rules_as_explained(self, system, *how, train="data/{}/train.txt", top=1):
         """The page shows the rules of `explain` for scores of a system."""
         found = Elements(self.page("result"))

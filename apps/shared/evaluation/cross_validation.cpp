@@ -217,6 +217,7 @@ experiment::results cross_validate(session& owner, cross_validation_arguments co
                                    experiment::fold_source const& folds,
                                    decltype(experiment::sinks::scores) scores) {
   owner.input(a.sampler.feature_order_file());
+  owner.note("ties", a.sampler.ties);
   experiment::sinks const out{
       .warn = [&](std::string const& message) { owner.warn(message); },
       .note = [&](std::string const& message) { owner.say(message); },
@@ -270,6 +271,8 @@ void add_cross_validation_to(CLI::App& verb, cross_validation_arguments& a) {
   a.sampler.add_partitioning_to(verb);
   a.ranker.add_engine_to(verb);
   a.discretizer.add_to(verb, discretizer_arguments::fitted_cuts::refused);
+  help_group const sampling(verb, "Sampling");
+  a.sampler.add_ties_to(verb);
 }
 
 }  // namespace rulerank::apps
