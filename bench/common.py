@@ -369,14 +369,17 @@ def letor(path):
 
 
 def shuffled(path, to, seed):
-    """Writes a LETOR file with the documents of each query in a random order. The queries keep their order."""
-    queries = {}
-    for line in path.read_text("utf-8").splitlines(True):
-        queries.setdefault(line.split(maxsplit=2)[1], []).append(line)
+    """Writes a LETOR file with the documents of each query in a random order. The queries keep their order. Returns the place of each
+    written document in the file."""
+    lines, queries = path.read_text("utf-8").splitlines(True), {}
+    for place, line in enumerate(lines):
+        queries.setdefault(line.split(maxsplit=2)[1], []).append(place)
     draw = random.Random(f"{seed} {path.name}")
     for documents in queries.values():
         draw.shuffle(documents)
-    write(to, "".join(itertools.chain.from_iterable(queries.values())))
+    order = list(itertools.chain.from_iterable(queries.values()))
+    write(to, "".join(lines[place] for place in order))
+    return order
 
 
 def sums_of(letor_folder, sets, folds, parts):

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Accuracy with few labels and with all, on documents shuffled within their queries: learning curves of every set.
 
-    curves.py PROGRAM LETOR_FOLDER OUT_FOLDER [--sets A,B] [--seeds 10] [--first-seed 1] [--budgets 1%,2%,5%] [--systems A,B] [--lightgbm PATH] [--threads N]
+    curves.py PROGRAM LETOR_FOLDER OUT_FOLDER [--sets A,B] [--seeds 10] [--first-seed 1] [--budgets 1%,2%,5%] [--systems A,B] [--lightgbm PATH] [--threads N] [--jobs 1]
     curves.py --keep FOLDER OUT_FOLDER... [--sets A,B] [--seeds 10] [--first-seed 1]
     curves.py --draw FOLDER
+    curves.py --example EXAMPLE_FOLDER LETOR_FOLDER
 
 The first line runs `rulerank experiment --systems` for each seed and set. The seed shuffles the documents of each query, draws the
 random samples and is the seed of the program. Run the same line again to continue after an interruption. OUT_FOLDER/SET/SEED gets
-the files of `experiment`.
+the files of `experiment`. `--jobs` runs so many seeds and sets at a time, each with `--threads` threads. A set may have fewer than five folds.
 
 The second line makes the files of bench/results/curves from one or more OUT_FOLDERs: runs of other budgets, such as 100%, of other
 systems or of other seeds. A cell that two of them have comes from the first. It writes:
@@ -20,11 +21,15 @@ systems or of other seeds. A cell that two of them have comes from the first. It
 
 The third line draws curves.svg again from FOLDER/curves.tsv.gz.
 
+The fourth line makes LETOR_FOLDER/LightGBM-example, a set of one fold, from LightGBM's folder examples/lambdarank. The last fifth of the
+training queries becomes the validation set.
+
 The value of a query is its mean over the seeds. A difference is the mean over the queries of all folds, with its 95 % interval
 (paired t). The best other ranker of a cell is the one with the highest MAP on the test sets, among chosen and random documents and
 default or cross-fitted settings; with all labels also settings from the validation set. This choice favours the other ranker."""
 
 import collections
+import concurrent.futures
 import csv
 import datetime
 import gzip
@@ -41,7 +46,8 @@ import needs
 from validation_parts import mean_with_interval
 
 SETS = ["OHSUMED", "OHSUMED-LETOR2", "MQ2008", "MQ2008-agg", "MSLR-89", "USP-counts"]
-RAW = ("MSLR-89", "USP-counts")  # their features are not normalized within the list
+EXAMPLE = "LightGBM-example"
+RAW = ("MSLR-89", "USP-counts", EXAMPLE)  # their features are not normalized within the list
 MEASURES = ("MAP", "NDCG@10")
 CARD, RECOMMENDED = "card", "recommended"
 TREES = ("lightgbm", "xgboost")
@@ -57,12 +63,28 @@ CELL = ("share", "way", "system", "settings")
 def run(a, name, seed):
     """The exit code of the runs of a set and seed."""
     with common.scratch() as folds:
-        for n, part in itertools.product(range(1, 6), ("train", "vali", "test")):
-            common.shuffled(a.letor / name / f"Fold{n}" / f"{part}.txt", folds / f"Fold{n}" / f"{part}.txt", seed)
+        for fold, part in itertools.product(sorted((a.letor / name).glob("Fold*")), ("train", "vali", "test")):
+            common.shuffled(fold / f"{part}.txt", folds / fold.name / f"{part}.txt", seed)
         line = [a.program, "experiment", "--folds", folds, "--out-dir", a.out / name / str(seed), "--systems", a.systems,
                 "--ways", "chosen,random", "--budgets", a.budgets, "--random-draws", 1, "--seed", seed, "--threads", a.threads]
         line += ["--lightgbm", a.lightgbm] if a.lightgbm else []
         return subprocess.run(list(map(str, line)), stdout=subprocess.DEVNULL).returncode
+
+
+def with_qids(path, first):
+    """The documents of each query of one of LightGBM's files, whose file PATH.query has the numbers of documents."""
+    lines, queries = path.read_text("utf-8").splitlines(), []
+    for count in map(int, path.with_name(path.name + ".query").read_text().split()):
+        own = [lines.pop(0).split(maxsplit=1) for _ in range(count)]
+        queries.append("".join(f"{label} qid:{first + len(queries)} {values}\n" for label, values in own))
+    return queries
+
+
+def make_example(example, letor):
+    train = with_qids(example / "rank.train", 1)
+    vali = len(train) * 4 // 5
+    for part, queries in (("train", train[:vali]), ("vali", train[vali:]), ("test", with_qids(example / "rank.test", 1 + len(train)))):
+        common.write(letor / EXAMPLE / "Fold1" / f"{part}.txt", "".join(queries))
 
 
 # --- what is kept
@@ -229,11 +251,14 @@ def keep(folder, sets, runs):
 
 def main():
     a = common.arguments(__doc__, "paths*", sets=SETS, seeds=10, first_seed=1, budgets="1%,2%,5%", systems=",".join((CARD, RECOMMENDED, *PEERS)),
-                         lightgbm=str, threads=0, keep=pathlib.Path, draw=pathlib.Path)
+                         lightgbm=str, threads=0, jobs=1, keep=pathlib.Path, draw=pathlib.Path, example=pathlib.Path)
     seeds = range(a.first_seed, a.first_seed + a.seeds)
     if a.draw:
         needs.expect("numpy", "matplotlib")
         draw(a.draw)
+        return 0
+    if a.example and len(a.paths) == 1:
+        make_example(a.example, *a.paths)
         return 0
     if a.keep and a.paths:
         needs.expect("numpy", "matplotlib")
@@ -244,12 +269,13 @@ def main():
     if len(a.paths) != 3:
         common.fail(f"found {len(a.paths)} paths, expected PROGRAM LETOR_FOLDER OUT_FOLDER")
     a.program, a.letor, a.out = a.paths
-    for seed, name in itertools.product(seeds, a.sets):
+    def one(work):
+        seed, name = work
         print(f"{name}, seed {seed}", file=sys.stderr, flush=True)
-        code = run(a, name, seed)
-        if code != 0:
-            return code
-    return 0
+        return run(a, name, seed)
+
+    with concurrent.futures.ThreadPoolExecutor(a.jobs) as jobs:  # the work is in other processes
+        return max(jobs.map(one, itertools.product(seeds, a.sets)))
 
 
 if __name__ == "__main__":

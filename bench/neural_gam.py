@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares the neural RankGAM with the recommended members on the folds of the learning curves, with all labels.
 
-    neural_gam.py PROGRAM LETOR_FOLDER OUT_FOLDER [--sets A,B]
+    neural_gam.py PROGRAM LETOR_FOLDER OUT_FOLDER [--sets A,B] [--jobs 1]
 
 Source: Zhuang et al., Interpretable ranking with generalized additive models, WSDM 2021. The score is a sum of networks of one
 feature each, with two hidden layers of rectified linear units. The paper's weights by context are left out, because all of LETOR's
@@ -15,11 +15,13 @@ validation set, as the program computes it, ranks the test set, which is read af
 
 Writes OUT_FOLDER/SET.jsonl (a row for each fold with all trials), OUT_FOLDER/SET/FoldN.score (scores) and OUT_FOLDER/SET.md (the
 output of `evaluate --ties average` for these scores and for those of `fit` with its defaults, and differences with 95 % intervals
-over the queries). To run the missing folds after an interruption, repeat the command. One thread; needs numpy.
+over the queries). To run the missing folds after an interruption, repeat the command. One thread for each of `--jobs` folds at a time; needs
+numpy. shuffled_folds.py makes a LETOR_FOLDER whose order tells nothing.
 """
 
 import itertools
 import json
+import multiprocessing
 import time
 
 import common
@@ -263,19 +265,25 @@ def write_manifest(out, program, letor):
                     sha256=common.sums_of(letor, sets, range(1, 6), ("train", "vali", "test")))
 
 
+def job(task):
+    program, folder, out = task
+    return out, {"numpy": numpy.__version__, "started": common.now(), **one_fold(program, folder, out)}
+
+
 def main():
-    a = common.arguments(__doc__, "program", "letor", "out", sets=["OHSUMED", "MQ2008"])
+    a = common.arguments(__doc__, "program", "letor", "out", sets=["OHSUMED", "MQ2008"], jobs=1)
+    tasks = []
     for name in a.sets:
-        out, rows = a.out / name, a.out / f"{name}.jsonl"
-        (out / "recommended").mkdir(parents=True, exist_ok=True)
-        done = common.read_rows(rows)
-        for folder in (a.letor / name / f"Fold{n}" for n in range(1, 6)):
-            if done.one(fold=folder.name):
-                continue
-            row = {"numpy": numpy.__version__, "started": common.now(), **one_fold(a.program, folder, out)}
-            with open(rows, "a", encoding="ascii") as file:
+        (a.out / name / "recommended").mkdir(parents=True, exist_ok=True)
+        done = common.read_rows(a.out / f"{name}.jsonl")
+        tasks += [(a.program, a.letor / name / f"Fold{n}", a.out / name) for n in range(1, 6) if not done.one(fold=f"Fold{n}")]
+    with multiprocessing.Pool(a.jobs) as pool:
+        for out, row in pool.imap(job, tasks):
+            with open(out.with_suffix(".jsonl"), "a", encoding="ascii") as file:
                 file.write(json.dumps(row) + "\n")
-            print(name, row["fold"], row["setting"], row["validation_MAP"], row["cpu_seconds"], flush=True)
+            print(out.name, row["fold"], row["setting"], row["validation_MAP"], row["cpu_seconds"], flush=True)
+    for name in a.sets:
+        out = a.out / name
         for n in range(1, 6):
             recommended(a.program, a.letor / name / f"Fold{n}", out / "recommended")
         written_table(a.program, a.letor / name, out)
