@@ -35,7 +35,7 @@ struct inspect_arguments {
   profile_arguments profile;
   std::uint64_t shuffles = 5;
   std::uint64_t bootstrap = 0;
-  std::string train;
+  std::string train, pool;
   reading_arguments reading;
   std::string format = "text";
   std::string out = "-";
@@ -58,11 +58,14 @@ void check(session& owner, inspect_arguments& arguments) {
   arguments.reading.check_inputs(owner, {{"--model", arguments.model},
                                          {"--names", arguments.names},
                                          {"--test", arguments.test},
-                                         {"--train", arguments.train}});
+                                         {"--train", arguments.train},
+                                         {"--pool", arguments.pool}});
   owner.outputs({{"--out", arguments.out}});
   if (arguments.shuffles == 0) throw usage_error("--shuffles: found 0, expected at least 1");
   if ((arguments.bootstrap > 0) != !arguments.train.empty())
     throw usage_error("--bootstrap N needs --train FILE, and --train FILE needs --bootstrap N");
+  if (arguments.bootstrap == 0 && !arguments.pool.empty())
+    throw usage_error("--pool needs --bootstrap");
   if (!arguments.test.empty()) {
     if (card_form_of(arguments) || arguments.format == "card")
       throw usage_error(
@@ -136,8 +139,11 @@ void add_intervals(session& owner, inspect_arguments const& arguments, l2r::mode
   {
     auto const timer = owner.stage("read");
     std::size_t const input = arguments.test.empty() ? 0 : 1;
-    train = datasets::renumbered(arguments.reading.read(owner, arguments.train, input),
-                                 l2r::names_of(model));
+    train = arguments.reading.read(owner, arguments.train, input);
+    if (!arguments.pool.empty())
+      train = datasets::labelled_by_sample(arguments.reading.read(owner, arguments.pool, input + 1),
+                                           train);
+    train = datasets::renumbered(std::move(train), l2r::names_of(model));
   }
   auto const timer = owner.stage("bootstrap");
   found.members.front().intervals = l2r::bootstrap(owner.ctx(), card, train, arguments.bootstrap);
@@ -229,6 +235,7 @@ void add_inspect(CLI::App& program, session& owner) {
                 "card: number of samples of the queries of --train for confidence intervals of the "
                 "points");
   path_option(verb, "--train", a.train, "Documents that the card was fitted to, for --bootstrap");
+  path_option(verb, "--pool", a.pool, "Pool that the card was fitted with, for --bootstrap");
   std::size_t const own = verb.get_options().size();
   a.profile.add_to(verb);
   verb.get_option("--profile")->default_str("letor");

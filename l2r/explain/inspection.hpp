@@ -102,8 +102,10 @@ struct points_interval {
 /// The sampling variance of a card's points over queries: 90 % percentile bootstrap intervals,
 /// [items]. Each sample draws as many queries, with replacement, seeded by `ctx.seed`, and refits
 /// the points with the card's features, cuts and penalties, scaled to the card's largest points.
-/// `train`: the documents that the card was fitted to. Throws `usage_error` for other documents, a
-/// member that is not a card, and a card fitted to grades (card_target::members).
+/// For a card fitted to grades (card_target::members) a sample draws the queries with labels, and
+/// keeps the other queries of the pool; the recommended members are fitted to its labels and grade
+/// its documents. `train`: the documents that the card was fitted to, unlabelled ones of the pool
+/// included. Throws `usage_error` for other documents and a member that is not a card.
 std::vector<points_interval> bootstrap(context const& ctx, scorecard_member const& card,
                                        datasets::dataset const& train, std::size_t samples);
 

@@ -406,8 +406,6 @@ TEST(bootstrap, refuses_other_documents_and_other_members) {
   EXPECT_THROW(bootstrap({}, member, random_set(300, 16), 5), usage_error);
   EXPECT_THROW(bootstrap({}, member, random_set(290, 15), 5), usage_error);
   scorecard_member other = member;
-  other.options.page->target = card_target::members;
-  EXPECT_THROW(bootstrap({}, other, data, 5), usage_error);
   other.options.page.reset();
   EXPECT_THROW(bootstrap({}, other, data, 5), usage_error);
 }
@@ -445,6 +443,30 @@ TEST(card_target, is_the_members_where_labels_are_few) {
   EXPECT_EQ(std::get<scorecard_member>(by_labels.members.front()).training_documents,
             pool.queries.size());
   EXPECT_NE(to_bytes(by_labels), to_bytes(fitted));
+}
+
+TEST(bootstrap, has_intervals_for_grades) {
+  auto const pool = pool_with_few_labels(21);
+  model const fitted = fit_one(pool, card_recipe());
+  auto const& member = std::get<scorecard_member>(fitted.members.front());
+  ASSERT_EQ(member.options.page->target, card_target::members);
+  auto const found = bootstrap({}, member, pool, 12);
+  ASSERT_EQ(found.size(), member.card.points.size());
+  std::size_t within = 0, uncertain = 0;
+  for (std::size_t x = 0; x < found.size(); ++x) {
+    double const points = value_of_points(member.card.points[x]);
+    within += points >= found[x].low && points <= found[x].high ? 1 : 0;
+    uncertain += found[x].low < found[x].high ? 1 : 0;
+  }
+  EXPECT_GE(within * 10, found.size() * 6);
+  EXPECT_GE(uncertain * 2, found.size());
+  auto const again = bootstrap(on_threads(3), member, pool, 12);
+  for (std::size_t x = 0; x < found.size(); ++x) {
+    EXPECT_EQ(again[x].low, found[x].low);
+    EXPECT_EQ(again[x].high, found[x].high);
+  }
+  auto const labelled = datasets::labelled_documents(pool, "test");
+  EXPECT_THROW(bootstrap({}, member, datasets::subset(pool, labelled), 5), usage_error);
 }
 
 TEST(card_target, of_members_ranks_as_they_do) {

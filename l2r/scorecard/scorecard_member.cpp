@@ -6,6 +6,7 @@
 #include "l2r/model/options_json.hpp"
 #include "l2r/model/recommended.hpp"
 #include "l2r/model/scorer.hpp"
+#include "l2r/scorecard/graded_pool.hpp"
 #include "l2r/scorecard/one_page.hpp"
 #include "l2r/scorecard/query_parts.hpp"
 
@@ -87,10 +88,6 @@ nlohmann::ordered_json to_json(card_total const& of) {
 
 namespace {
 
-/// Factor of a card's penalties if it is fitted to grades. Penalties protect against the noise of
-/// few labels; grades have little noise.
-constexpr double penalties_of_grades = 0.01;
-
 constexpr std::int64_t most_points = std::int64_t{1} << 52;  // exactly representable as double
 
 std::vector<std::uint32_t> documents_of_items(datasets::binned_dataset const& items) {
@@ -100,25 +97,6 @@ std::vector<std::uint32_t> documents_of_items(datasets::binned_dataset const& it
       if (std::uint8_t const code = items.code(f, d); code != datasets::no_item)
         ++count[items.item_begin[f] + code];
   return count;
-}
-
-/// The grade, 0 to 4, of a standardized score. As with labels, pairs at the top weigh most.
-std::int32_t grade_of(double score) {
-  return static_cast<std::int32_t>(std::lround(std::clamp(1.5 * score + 1, 0.0, 4.0)));
-}
-
-/// All documents of the pool, binned by `cuts`. Their labels are grades from the scores of the
-/// recommended members, fitted to the labels.
-query_subset graded_by_members(context const& ctx, fitting const& from,
-                               scorecard_recipe const& card, datasets::discretizer const& cuts) {
-  context const alone = without_processes(ctx);
-  model const members = fit(
-      alone, from.train, recommend(count_labels(from.train), card.discretizer, card.cuts).recipes);
-  query_subset pool{from.train.queries, datasets::apply_discretizer(ctx, from.train, cuts)};
-  std::vector<double> const scores = score(alone, members, from.train).scores;
-  std::ranges::transform(scores, pool.items.labels.begin(), grade_of);
-  pool.items.max_label = *std::ranges::max_element(pool.items.labels);
-  return pool;
 }
 
 scorecard_member member_of(page_card page, scorecard_options const& options, std::size_t folds,
@@ -173,14 +151,13 @@ scorecard_member fit_page_member(context const& ctx, fitting const& from,
                  ? card_target::members
                  : card_target::labels;
   if (target == card_target::members) {
-    query_subset const pool = graded_by_members(ctx, from, wanted, *made.cuts);
+    query_subset const pool =
+        graded_by_members(ctx, from.train, {wanted.discretizer, wanted.cuts}, *made.cuts);
     if (options.page->choose_loss) options.loss = card_loss::pair;
     options.cross_fit = false;  // folds cannot reveal the error of grades
     options.page->choose_loss = false;
-    scorecard_options of_grades = options;
-    of_grades.points_penalty = std::max(1e-9, penalties_of_grades * options.points_penalty);
-    of_grades.smoothness *= penalties_of_grades;
-    page_card page = fit_page(ctx, pool.queries, pool.items, *made.cuts, of_grades);
+    page_card page =
+        fit_page(ctx, pool.queries, pool.items, *made.cuts, options_for_grades(options));
     page.totals = totals_of(page, *made.items);
     return member_of(std::move(page), options, 0, {});
   }

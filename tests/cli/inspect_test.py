@@ -139,6 +139,22 @@ class Inspect(harness.CommandLine):
         self.expect(2, "inspect", "k.model", "--format", "html", "--test", self.test, message="--format html cannot be combined with --test")
         self.expect(2, "inspect", "k.model", "--model", "k.model", message="--model: given 2 times")
 
+    def test_intervals_of_a_card_with_few_labels(self):
+        self.expect(0, "sample", "--documents", 600, "--features", 6, "--queries", 40, "--fold-count", 1, "--out-dir", "drawn", "--quiet")
+        pool = "drawn/Fold1/train.txt"
+        self.expect(0, "reduce", pool, "--out", "chosen.txt", "--max-documents", 60, "--quiet")
+        self.expect(0, "fit", "chosen.txt", "--pool", pool, "--model", "k.model", "--members", "card", "--smoothness", .1, "--quiet")
+        line = ["inspect", "k.model", "--bootstrap", 8, "--train", "chosen.txt", "--quiet", "--format", "json"]
+        sure, = self.told(*line, "--pool", pool)["members"]
+        self.assertEqual(sure["options"]["target"], "members")
+        intervals = [item["points_interval"] for item in sure["items"]]
+        self.assertTrue(all(0 <= low <= high <= 100 for low, high in intervals))
+        self.assertGreater(sum(low < high for low, high in intervals), len(intervals) / 2)
+        again, = self.told(*line, "--pool", pool, "--threads", 3)["members"]
+        self.assertEqual(sure, again)
+        self.expect(2, *line, message="chosen.txt: found 60 documents, expected the 360 that")
+        self.expect(2, "inspect", "k.model", "--pool", pool, message="--pool needs --bootstrap")
+
     def test_features_that_the_file_normalized_within_queries(self):
         # Feature 1 ranges from 0 to 1 within each query, as in LETOR; feature 2 does not.
         chance = random.Random(7)
