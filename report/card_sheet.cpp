@@ -119,25 +119,26 @@ std::string missing_text(datasets::missing_values how, bool is_left_out) {
 
 /// How the card's size was chosen.
 std::string sizes_text(l2r::scorecard_member const& member) {
-  bool const squares = member.options.loss == l2r::card_loss::point;
+  bool const squares = member.frontier_loss == l2r::card_loss::point;
   std::string text;
   for (l2r::card_trial const& one : member.frontier)
     text += fmt::format("{}{:.4f} with {}", text.empty() ? "" : ", ",
                         squares ? -one.quality : one.quality, one.features);
-  return fmt::format("Size by cross-fitting over {} folds: {} {} features.",
+  return fmt::format("Sizes by cross-fitting over {} folds: {} {} features.",
                      member.cross_fitted_folds, squares ? "squared error" : "NDCG", text);
 }
 
 std::vector<std::string> foot_of(l2r::scorecard_member const& member) {
   datasets::discretizer_options const& cuts = member.cuts->options;
   std::vector<std::string> lines;
-  if (member.options.page->target == l2r::card_target::members)
+  bool const graded = member.options.page->target == l2r::card_target::members;
+  if (graded)
     lines.push_back(fmt::format(
         "Points fitted to the grades that the recommended members give {}.",
         counted(member.training_documents, "document of the pool", "documents of the pool")));
   lines.push_back(fmt::format(
       "Loss {}, smoothness {}{}, points penalty {}; cuts {}, {}.", name_of(member.options.loss),
-      member.options.smoothness, member.frontier.empty() ? "" : " by cross-fitting",
+      member.options.smoothness, member.frontier.empty() || graded ? "" : " by cross-fitting",
       member.options.points_penalty, name_of(cuts.method),
       cuts.bins == 0 ? "bins by cross-validation" : fmt::format("at most {} bins", cuts.bins)));
   if (member.frontier.size() > 1) lines.push_back(sizes_text(member));

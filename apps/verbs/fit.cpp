@@ -94,7 +94,7 @@ void say_sizes(session& owner, l2r::fit_result const& result) {
           one.features == largest
               ? std::string()
               : fmt::format(", difference to {} {:+.4f} (standard error {:.4f})", largest,
-                            -one.behind, one.error),
+                            squares ? one.behind : -one.behind, one.error),
           one.features != sizes.chosen ? ""
           : one.features == largest    ? "; chosen"
                                     : "; chosen: the smallest card that loses at most 0.5 %, with "
@@ -224,18 +224,35 @@ void say_comparison(session& owner, l2r::fit_result const& result, bool fits_bes
   if (result.chosen > 0) owner.say(fmt::format("fitted the best model: {}", best.name));
 }
 
+/// How the card is compared with smaller cards and other models.
+l2r::card_comparison comparison_of(session& owner, fit_arguments const& arguments,
+                                   datasets::dataset const& train) {
+  l2r::card_comparison how{.card = arguments.member.card_cuts(arguments.discretizer),
+                           .discretizer = arguments.discretizer.options(),
+                           .folds = arguments.member.folds,
+                           .fits_best = arguments.best};
+  if (!arguments.discretizer.fitted.empty())
+    how.cuts = std::make_shared<datasets::discretizer const>(
+        arguments.discretizer.fit_or_read(owner, train));
+  return how;
+}
+
+/// Tries smaller sizes of a card that was fitted to grades, unless its smoothness was given.
+void try_sizes(session& owner, fit_arguments const& arguments, datasets::dataset const& train,
+               l2r::fit_result& result) {
+  if (arguments.member.smoothness || !arguments.member.card_file.empty() ||
+      !arguments.settings.file.empty())
+    return;
+  auto const timer = owner.stage("try sizes");
+  l2r::try_sizes(owner.ctx(), train, result, comparison_of(owner, arguments, train));
+}
+
 /// Compares the card with other models; with --best the result's model is the best of all.
 void compare(session& owner, fit_arguments const& arguments, datasets::dataset const& train,
              std::vector<l2r::compared_model> peers, l2r::fit_result& result) {
   auto const timer = owner.stage("compare");
-  l2r::card_comparison how{.card = arguments.member.card_cuts(arguments.discretizer),
-                           .discretizer = arguments.discretizer.options(),
-                           .folds = arguments.member.folds,
-                           .fits_best = arguments.best,
-                           .peers = std::move(peers)};
-  if (!arguments.discretizer.fitted.empty())
-    how.cuts = std::make_shared<datasets::discretizer const>(
-        arguments.discretizer.fit_or_read(owner, train));
+  l2r::card_comparison how = comparison_of(owner, arguments, train);
+  how.peers = std::move(peers);
   l2r::compare_card(owner.ctx(), train, result, how);
   char const* const option = arguments.asks_for_comparison();
   if (result.compared.empty() && option != nullptr)
@@ -315,6 +332,7 @@ void fit(session& owner, fit_arguments const& arguments) {
                                   counted(labelled, "label"), l2r::labels_to_compare));
   if (arguments.best && !compares) recipes.front().kind = recommended_members;
   l2r::fit_result result = l2r::result_of(make_model(owner, train, recipes));
+  try_sizes(owner, arguments, train, result);
   say_sizes(owner, result);
   if (arguments.compares()) {
     if (arguments.pool.empty()) say_of_pool(owner, train);

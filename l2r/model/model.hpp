@@ -36,7 +36,8 @@ struct scorecard_member {
   std::shared_ptr<datasets::discretizer const> cuts;
   scorecard_options options;  ///< used for the fit
   scorecard card;
-  /// The number of folds if cross-fitting chose the penalties; 0: they were given.
+  /// The number of folds if cross-fitting chose the penalties, or judged the frontier of a card
+  /// fitted to grades; else 0.
   std::size_t cross_fitted_folds = 0;
   /// The number of training documents, and how many have each item [items]; 0 and empty if the
   /// model file does not store them.
@@ -45,6 +46,8 @@ struct scorecard_member {
   /// For a card on one page: the best card of each size tried, smallest first. Empty if sizes were
   /// not tried.
   std::vector<card_trial> frontier{};
+  /// The loss whose quality the frontier has; for grades it may differ from that of `options`.
+  card_loss frontier_loss = card_loss::pair;
   /// For a card on one page: the totals of its training documents, ascending. Empty if the model
   /// file does not store them.
   std::vector<card_total> totals{};

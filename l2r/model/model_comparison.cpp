@@ -3,6 +3,7 @@
 #include "l2r/model/query_folds.hpp"
 #include "l2r/model/recommended.hpp"
 #include "l2r/model/scorer.hpp"
+#include "l2r/scorecard/graded_pool.hpp"
 #include "l2r/scorecard/query_parts.hpp"
 
 #include <algorithm>
@@ -188,7 +189,8 @@ std::vector<card_sizes> tried_sizes(model const& of) {
   for (model_member const& member : of.members)
     if (auto const* const card = std::get_if<scorecard_member>(&member);
         card != nullptr && card->frontier.size() > 1)
-      all.push_back({card->options.loss, card->frontier, card->options.page->max_features});
+      all.push_back({card->frontier_loss, card->frontier,
+                     std::min(card->options.page->max_features, card->frontier.back().features)});
   return all;
 }
 
@@ -197,6 +199,22 @@ fit_result result_of(model fitted) {
   result.sizes = tried_sizes(fitted);
   result.model = std::move(fitted);
   return result;
+}
+
+void try_sizes(context const& ctx, datasets::dataset const& train, fit_result& result,
+               card_comparison const& how) {
+  auto* const card = std::get_if<scorecard_member>(&result.model.members.front());
+  if (result.model.members.size() != 1 || card == nullptr || !card->options.page ||
+      card->options.page->target != card_target::members)
+    return;
+  datasets::discretizer const cuts =
+      how.cuts ? *how.cuts : datasets::fit_discretizer(ctx, train, how.card);
+  tried_cards tried = try_graded_sizes(ctx, train, {how.card, how.cuts}, cuts, card->options);
+  if (tried.trials.empty()) return;
+  card->frontier = std::move(tried.trials);
+  card->frontier_loss = tried.loss;
+  card->cross_fitted_folds = card->options.folds;
+  result.sizes = tried_sizes(result.model);
 }
 
 void compare_card(context const& ctx, datasets::dataset const& train, fit_result& result,

@@ -145,6 +145,13 @@ struct card_comparison {
   std::vector<compared_model> peers{};  ///< further models to compare: rankers of other libraries
 };
 
+/// Cross-fits smaller sizes of the result's card if it was fitted to grades (card_target::members):
+/// labels of the left-out queries judge cards fitted to grades that the other labels give. Adds the
+/// sizes to the card and to `result.sizes`; the card keeps its size. Changes nothing for other
+/// models, and where fewer than 20 queries can judge. Throws as `fit` does.
+void try_sizes(context const& ctx, datasets::dataset const& train, fit_result& result,
+               card_comparison const& how);
+
 /// Compares the result's model, a card, with `models_beside_card` and `peers`. If nothing can be
 /// compared, only the reason changes. Throws as `fit` does.
 void compare_card(context const& ctx, datasets::dataset const& train, fit_result& result,

@@ -1,4 +1,6 @@
+#include "core/process_group.hpp"
 #include "l2r/model/query_folds.hpp"
+#include "l2r/scorecard/graded_pool.hpp"
 #include "l2r/scorecard/one_page.hpp"
 #include "l2r/scorecard/query_parts.hpp"
 
@@ -27,12 +29,15 @@ constexpr std::array<std::size_t, 4> page_sizes{3, 5, 8, 10};
 /// Mean number of labelled documents per query from which on pairs are used.
 constexpr double documents_for_pairs = 10;
 
+/// With fewer queries to judge by, the standard errors of a frontier mean little.
+constexpr std::size_t fewest_judging_queries = 20;
+
 /// The loss that suits the labels.
 card_loss loss_for(std::span<datasets::query_group const> queries,
-                   datasets::binned_dataset const& training) {
+                   std::span<std::int32_t const> labels) {
   std::size_t compared = 0, with_pairs = 0;
   for (datasets::query_group const& q : queries) {
-    if (!has_pairs(q, training.labels)) continue;
+    if (!has_pairs(q, labels)) continue;
     ++with_pairs;
     compared += q.size();
   }
@@ -107,6 +112,22 @@ judged best_of_size(std::span<judged const> trials) {
   return usual.trial.behind > errors_of_doubt * usual.trial.error ? best : usual;
 }
 
+/// The sizes to try, ascending. `features`: those that have bins.
+std::vector<std::size_t> sizes_to_try(card_page const& page, std::size_t features) {
+  std::vector<std::size_t> sizes;
+  std::size_t const most = std::min(page.max_features, features);
+  for (std::size_t const size : page_sizes)
+    if (size < most && !page.only_these) sizes.push_back(size);
+  sizes.push_back(most);
+  return sizes;
+}
+
+void set_means(std::span<judged> all) {
+  for (judged& one : all)
+    one.trial.quality = std::accumulate(one.qualities.begin(), one.qualities.end(), 0.0) /
+                        static_cast<double>(one.qualities.size());
+}
+
 /// Judges cards of each size and smoothness on held-out folds.
 std::vector<judged> judge_cards(context const& ctx, std::span<datasets::query_group const> queries,
                                 datasets::binned_dataset const& training,
@@ -136,10 +157,71 @@ std::vector<judged> judge_cards(context const& ctx, std::span<datasets::query_gr
       ctx.report("cards", ++done, folds * page_smoothnesses.size());
     }
   }
-  for (judged& one : all)
-    one.trial.quality = std::accumulate(one.qualities.begin(), one.qualities.end(), 0.0) /
-                        static_cast<double>(one.qualities.size());
+  set_means(all);
   return all;
+}
+
+/// The labelled documents of a pool, by query.
+struct known_labels {
+  std::vector<std::size_t> documents;
+  std::vector<datasets::query_group> queries;  ///< of `documents`
+  std::vector<std::int32_t> labels;            ///< [documents]
+};
+
+known_labels labels_of(datasets::dataset const& pool) {
+  known_labels known;
+  known.documents = datasets::labelled_documents(pool, "learn from");
+  known.queries = datasets::subset_queries(pool, known.documents);
+  for (std::size_t const d : known.documents) known.labels.push_back(pool.labels[d]);
+  return known;
+}
+
+/// The line through the totals of documents that is nearest to their labels by squared error.
+struct label_line {
+  double mean_total = 0, mean_label = 0, slope = 0;
+
+  label_line(std::span<double const> totals, std::span<std::int32_t const> labels) {
+    auto const n = static_cast<double>(totals.size());
+    mean_total = std::accumulate(totals.begin(), totals.end(), 0.0) / n;
+    mean_label = std::accumulate(labels.begin(), labels.end(), 0.0) / n;
+    double products = 0, squares = 0;
+    for (std::size_t d = 0; d < totals.size(); ++d) {
+      double const away = totals[d] - mean_total;
+      products += away * (labels[d] - mean_label);
+      squares += away * away;
+    }
+    if (squares > 0) slope = products / squares;
+  }
+  double operator()(double total) const { return mean_label + slope * (total - mean_total); }
+};
+
+/// The quality of a card for each query of a fold: by NDCG, or by the squared error of the line
+/// through the totals of the other folds. `totals`: [pool].
+std::vector<double> label_qualities(context const& ctx, known_labels const& known,
+                                    std::vector<std::size_t> const& folds, std::size_t fold,
+                                    card_loss loss, std::vector<double> const& totals) {
+  std::vector<datasets::query_group> held;
+  std::vector<double> own, others;
+  std::vector<std::int32_t> own_labels, other_labels;
+  for (std::size_t q = 0; q < known.queries.size(); ++q) {
+    bool const inside = folds[q] == fold;
+    std::size_t const begin = own.size();
+    for (std::size_t i = known.queries[q].begin; i < known.queries[q].end; ++i) {
+      (inside ? own : others).push_back(totals[known.documents[i]]);
+      (inside ? own_labels : other_labels).push_back(known.labels[i]);
+    }
+    if (inside) held.push_back({known.queries[q].qid, begin, own.size()});
+  }
+  if (loss == card_loss::pair) return ndcg_of_pairs(ctx, own_labels, held, own);
+  label_line const line(others, other_labels);
+  std::vector<double> found;
+  for (datasets::query_group const& q : held) {
+    double sum = 0;
+    for (std::size_t d = q.begin; d < q.end; ++d)
+      sum += (own_labels[d] - line(own[d])) * (own_labels[d] - line(own[d]));
+    found.push_back(-sum);
+  }
+  return found;
 }
 
 bool gives_all_points(card_page const& page) {
@@ -158,16 +240,12 @@ page_choice choose_page(context const& ctx, std::span<datasets::query_group cons
   page_choice choice{asked, {}};
   choice.options.cross_fit = false;
   if (!asked.cross_fit || gives_all_points(*asked.page)) return choice;
-  if (asked.page->choose_loss) choice.options.loss = loss_for(queries, training);
+  if (asked.page->choose_loss) choice.options.loss = loss_for(queries, training.labels);
   choice.options.page->choose_loss = false;
   bool const learns =
       std::ranges::adjacent_find(training.labels, std::not_equal_to<>()) != training.labels.end();
   if (queries.size() < 2 || !learns) return choice;
-  std::vector<std::size_t> sizes;
-  std::size_t const most = std::min(asked.page->max_features, training.feature_count());
-  for (std::size_t const size : page_sizes)
-    if (size < most && !asked.page->only_these) sizes.push_back(size);
-  sizes.push_back(most);
+  std::vector<std::size_t> const sizes = sizes_to_try(*asked.page, training.feature_count());
   std::vector<judged> const all = judge_cards(ctx, queries, training, cuts, choice.options, sizes);
   if (all.front().qualities.empty()) return choice;
   std::vector<judged> of_size;
@@ -186,6 +264,47 @@ page_choice choose_page(context const& ctx, std::span<datasets::query_group cons
   choice.options.page->max_features = smallest->features;
   choice.options.smoothness = smallest->smoothness;
   return choice;
+}
+
+tried_cards try_graded_sizes(context const& ctx, datasets::dataset const& train, grading const& how,
+                             datasets::discretizer const& cuts, scorecard_options const& options) {
+  known_labels const known = labels_of(train);
+  tried_cards tried{loss_for(known.queries, known.labels), {}};
+  auto const judging = std::ranges::count_if(known.queries, [&](datasets::query_group const& q) {
+    return tried.loss == card_loss::point || has_pairs(q, known.labels);
+  });
+  auto const features = std::ranges::count_if(
+      cuts.features, [](datasets::feature_cuts const& one) { return !one.cuts.empty(); });
+  std::vector<std::size_t> const sizes =
+      sizes_to_try(*options.page, static_cast<std::size_t>(features));
+  if (static_cast<std::size_t>(judging) < fewest_judging_queries || sizes.size() < 2) return tried;
+  std::vector<judged> all;
+  for (std::size_t const size : sizes) all.push_back({{size, options.smoothness}, {}});
+  auto const dealt = deal_queries(ctx.seed, known.queries.size(), options.folds);
+  context quiet = without_processes(ctx);
+  quiet.progress = {};
+  datasets::dataset others = train;
+  for (std::size_t k = 0; k < options.folds; ++k) {
+    ctx.report("cards", k, options.folds);
+    for (std::size_t q = 0; q < known.queries.size(); ++q)
+      for (std::size_t i = known.queries[q].begin; i < known.queries[q].end; ++i)
+        others.labels[known.documents[i]] = dealt[q] == k ? datasets::unlabelled : known.labels[i];
+    query_subset const pool = graded_by_members(quiet, others, how, cuts);
+    auto const pages = fit_pages(quiet, pool.queries, pool.items, cuts, options_for_grades(options),
+                                 sizes, fit_for::judgment);
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      auto const found = label_qualities(quiet, known, dealt, k, tried.loss,
+                                         totals_of(pool.items, pages[i].points));
+      all[i].qualities.insert(all[i].qualities.end(), found.begin(), found.end());
+    }
+  }
+  ctx.report("cards", options.folds, options.folds);
+  set_means(all);
+  for (judged& one : all) {
+    compare(one, all.back());
+    tried.trials.push_back(one.trial);
+  }
+  return tried;
 }
 
 }  // namespace rulerank::l2r

@@ -3,6 +3,7 @@
 #include "core/error.hpp"
 #include "l2r/explain/inspection.hpp"
 #include "l2r/model/model.hpp"
+#include "l2r/model/recommended.hpp"
 #include "l2r/model/scorer.hpp"
 #include "l2r/scorecard/pair_system.hpp"
 #include "l2r/testing.hpp"
@@ -467,6 +468,56 @@ TEST(bootstrap, has_intervals_for_grades) {
   }
   auto const labelled = datasets::labelled_documents(pool, "test");
   EXPECT_THROW(bootstrap({}, member, datasets::subset(pool, labelled), 5), usage_error);
+}
+
+TEST(card_target, tries_sizes_with_few_labels) {
+  auto pool = random_set(900, 25);
+  for (datasets::query_group const& q : pool.queries)
+    for (std::size_t d = q.begin + 2; d < q.end; ++d) pool.labels[d] = datasets::unlabelled;
+  scorecard_recipe how = card_recipe();
+  how.options.page->max_features = 5;
+  auto const tried = [&](int threads) {
+    fit_result result = result_of(fit_one(pool, how, threads));
+    EXPECT_TRUE(result.sizes.empty());
+    try_sizes(on_threads(threads), pool, result, {.card = how.discretizer});
+    return result;
+  };
+  fit_result const found = tried(1);
+  ASSERT_EQ(found.sizes.size(), 1U);
+  card_sizes const& sizes = found.sizes.front();
+  EXPECT_EQ(sizes.loss, card_loss::point);
+  EXPECT_EQ(sizes.chosen, 5U);
+  ASSERT_EQ(sizes.tried.size(), 2U);
+  EXPECT_EQ(sizes.tried.front().features, 3U);
+  EXPECT_EQ(sizes.tried.back().behind, 0);
+  for (card_trial const& one : sizes.tried) {
+    EXPECT_LT(one.quality, 0);  // minus the squared error
+    EXPECT_NEAR(one.behind, sizes.tried.back().quality - one.quality, 1e-12);
+  }
+  EXPECT_GT(sizes.tried.front().error, 0);
+  std::string const bytes = to_bytes(found.model);
+  EXPECT_EQ(to_bytes(tried(3).model), bytes);
+  model const kept = model_from_bytes(bytes, "kept");
+  auto const& member = std::get<scorecard_member>(kept.members.front());
+  EXPECT_EQ(member.frontier_loss, card_loss::point);
+  EXPECT_EQ(member.options.loss, card_loss::pair);
+  EXPECT_EQ(to_bytes(kept), bytes);
+}
+
+TEST(card_target, tries_no_sizes_with_fewer_queries_and_for_labels) {
+  scorecard_recipe how = card_recipe();
+  how.options.page->max_features = 5;
+  auto few = pool_with_few_labels(21);
+  for (datasets::query_group const& q : few.queries)
+    if (&q - few.queries.data() >= 19) few.labels[q.begin] = datasets::unlabelled;
+  fit_result result = result_of(fit_one(few, how));
+  try_sizes({}, few, result, {.card = how.discretizer});
+  EXPECT_TRUE(result.sizes.empty());
+  how.options.page->target = card_target::labels;
+  result = result_of(fit_one(random_set(600, 26), how));
+  std::string const before = to_bytes(result.model);
+  try_sizes({}, random_set(600, 26), result, {.card = how.discretizer});
+  EXPECT_EQ(to_bytes(result.model), before);
 }
 
 TEST(card_target, of_members_ranks_as_they_do) {

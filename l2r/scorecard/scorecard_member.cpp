@@ -108,6 +108,7 @@ scorecard_member member_of(page_card page, scorecard_options const& options, std
           static_cast<std::uint32_t>(page.items.documents),
           documents_of_items(page.items),
           std::move(frontier),
+          options.loss,
           std::move(page.totals)};
 }
 
@@ -205,6 +206,8 @@ nlohmann::ordered_json write_card(model_member const& of, stored_parts& parts) {
   nlohmann::ordered_json options = to_json(member.options);
   if (member.cross_fitted_folds > 0) options["cross_fitted_folds"] = member.cross_fitted_folds;
   for (card_trial const& one : member.frontier) options["frontier"].push_back(to_json(one));
+  if (!member.frontier.empty() && member.frontier_loss != member.options.loss)
+    options["frontier_loss"] = name_of(member.frontier_loss);
   nlohmann::ordered_json written{{"cuts", parts.index_of(member.cuts)},
                                  {"options", std::move(options)},
                                  {"unit_bits", card_bits},
@@ -243,6 +246,9 @@ model_member read_card(json_fields const& from, stored_parts const& parts) {
   if (options.has("cross_fitted_folds"))
     member.cross_fitted_folds = options.integer("cross_fitted_folds", 2, 1000);
   if (options.has("frontier")) member.frontier = read_frontier(options);
+  member.frontier_loss = options.has("frontier_loss")
+                             ? options.known("frontier_loss", card_loss_from)
+                             : member.options.loss;
   from.integer("unit_bits", card_bits, card_bits);
   member.card = columns_of(*member.cuts);
   // Sums of this many points fit 64 bits.

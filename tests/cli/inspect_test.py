@@ -144,9 +144,9 @@ class Inspect(harness.CommandLine):
         pool = "drawn/Fold1/train.txt"
         self.expect(0, "reduce", pool, "--out", "chosen.txt", "--max-documents", 60, "--quiet")
         self.expect(0, "fit", "chosen.txt", "--pool", pool, "--model", "k.model", "--members", "card", "--smoothness", .1, "--quiet")
-        line = ["inspect", "k.model", "--bootstrap", 8, "--train", "chosen.txt", "--quiet", "--format", "json"]
+        line = ["inspect", "k.model", "--bootstrap", 5, "--train", "chosen.txt", "--quiet", "--format", "json"]
         sure, = self.told(*line, "--pool", pool)["members"]
-        self.assertEqual(sure["options"]["target"], "members")
+        self.assertEqual(sure["options"]["page"]["target"], "members")
         intervals = [item["points_interval"] for item in sure["items"]]
         self.assertTrue(all(0 <= low <= high <= 100 for low, high in intervals))
         self.assertGreater(sum(low < high for low, high in intervals), len(intervals) / 2)

@@ -364,7 +364,7 @@ class Rank(harness.CommandLine):
         line = ["fit", "--train", "s/Fold1/train.txt", "--model", self.model, "--members", "card", "--target", "labels"]
         self.expect(0, *line, message="at most 3 features: NDCG ")
         shown = self.expect(0, "inspect", "--model", self.model).stdout.decode()
-        for part in ("Kind card", "What a score means", "Size by cross-fitting over 5 folds: NDCG "):
+        for part in ("Kind card", "What a score means", "Sizes by cross-fitting over 5 folds: NDCG "):
             self.assertIn(part, shown)
         self.expect(0, *line, "--loss", "point", message="squared error per query ")
         self.expect(2, *line, "--points-penalty", "cross-fit", message="--points-penalty: found cross-fit, expected a number")
@@ -449,6 +449,22 @@ class Rank(harness.CommandLine):
         self.assertEqual(self.model.read_bytes(), recommended)
         self.expect(2, "fit", "--train", few, "--model", self.model, "--peers", "auto",
                     message="--peers: found 60 labels, expected 1000 or more")
+
+    def test_few_labels_show_the_sizes_of_cards(self):
+        pool = self.file("pool.txt", b"".join(
+            b"%d qid:%d 1:%d 2:%d 3:%d 4:%d\n" % (d * 7 % 10 * 3 // 10, d // 10, d * 7 % 10, d * 13 % 11, d * 5 % 7, d * 3 % 8) for d in range(400)))
+        lines = pool.read_bytes().splitlines(True)
+        for step, name in ((5, "squared error per query"), (1, "NDCG")):
+            few = self.file("few.txt", b"".join(lines[::step]))
+            line = ["fit", "--train", few, "--pool", pool, "--model", self.model, "--members", "card"]
+            said = self.expect(0, *line).stderr.decode()
+            self.assertRegex(said, rf"card of at most 3 features: {name} \d+\.\d{{4}}, difference to 4 [+-]0\.\d{{4}} \(standard error 0\.\d{{4}}\)\n")
+            self.assertRegex(said, rf"card of at most 4 features: {name} \d+\.\d{{4}}; chosen\n")
+            sizes, = json.loads(self.expect(0, *line, "--json", "--threads", 3).stdout)["sizes"]
+            self.assertEqual((sizes["loss"], sizes["chosen"], [one["features"] for one in sizes["frontier"]]),
+                             ("pair" if step == 1 else "point", 4, [3, 4]))
+            self.assertIn(f"Sizes by cross-fitting over 5 folds: {name.split(' per')[0]} ".encode(), self.expect(0, "inspect", self.model).stdout)
+        self.assertNotIn("card of at most", self.expect(0, *line, "--smoothness", 1).stderr.decode())
 
     def test_fit_says_what_the_card_costs(self):
         # Two features decide together: no sum of points has it.
