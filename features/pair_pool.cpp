@@ -185,14 +185,14 @@ found_lists pool_collection::search_text(context const& ctx, pool_topics const& 
   knn::text_collection const& texts = documents_->texts;
   knn::text_search const search(texts, texts.searchers(ctx, {options_.metric, options_.engine}),
                                 topics.texts, topics.name);
-  return lists_from(knn::search_all(ctx, search, topics.texts.size(), k));
+  return lists_from(search.nearest(ctx, k));
 }
 
 found_lists pool_collection::search_vectors(context const& ctx, pool_topics const& topics,
                                             std::size_t k) const {
   datasets::vectors const& queries = *topics.vectors;
   knn::dense_search const search(*documents_->vectors, queries);
-  found_lists lists = lists_from(knn::search_all(ctx, search, queries.size(), k));
+  found_lists lists = lists_from(search.nearest(ctx, k));
   if (options_.vector_metric != knn::similarity::l2)
     for (std::size_t q = 0; q < lists.size(); ++q)
       if (is_zero(queries.rows(q, 1))) lists[q].clear();

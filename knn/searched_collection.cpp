@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <numeric>
 #include <span>
 #include <type_traits>
 #include <unordered_map>
@@ -72,9 +73,9 @@ class batches {
   template <class Found>
   Found find(index_range queries) const {
     if constexpr (std::is_same_v<Found, neighbours>)
-      return collection_.nearest(ctx_, queries, k_);
+      return collection_.nearest_of(ctx_, queries, k_);
     else
-      return collection_.within(ctx_, queries, *request_.radius);
+      return collection_.within_of(ctx_, queries, *request_.radius);
   }
 
   template <class Found>
@@ -235,18 +236,29 @@ rows_in_range ranges_of(value_order order,
 
 }  // namespace
 
-void searched_collection::keep_only(std::span<std::uint64_t const> filter) {
-  if (filter.size() != (size() + 63) / 64)
-    throw usage_error(fmt::format("filter: found {} words of 64 bits, expected {} for {}",
-                                  filter.size(), (size() + 63) / 64, counted(size(), "item")));
-  kept_ = 0;
-  for (std::uint64_t const word : filter) kept_ += static_cast<std::size_t>(std::popcount(word));
-  filter_ = filter;
+void searcher::keep_only_items(std::span<std::uint32_t const> items) {
+  std::vector<std::uint64_t> bits((size() + 63) / 64);
+  for (std::uint32_t const item : items) {
+    if (item >= size())
+      throw usage_error(
+          fmt::format("filter: found item {}, expected a number below {}", item, size()));
+    bits[item / 64] |= std::uint64_t{1} << (item % 64);
+  }
+  keep_only(bits);
 }
 
-neighbours searched_collection::nearest(context const& ctx, index_range queries,
-                                        std::size_t k) const {
-  return filter_.empty() ? nearest_of_all(ctx, queries, k) : nearest_in_filter(ctx, queries, k);
+void searched_collection::keep_only(std::span<std::uint64_t const> bits) {
+  if (bits.size() != (size() + 63) / 64)
+    throw usage_error(fmt::format("filter: found {} words of 64 bits, expected {} for {}",
+                                  bits.size(), (size() + 63) / 64, counted(size(), "item")));
+  kept_ = 0;
+  for (std::uint64_t const word : bits) kept_ += static_cast<std::size_t>(std::popcount(word));
+  filter_.assign(bits.begin(), bits.end());
+}
+
+neighbours searched_collection::nearest_of(context const& ctx, index_range queries,
+                                           std::size_t k) const {
+  return needs_filter() ? nearest_in_filter(ctx, queries, k) : nearest_of_all(ctx, queries, k);
 }
 
 neighbours searched_collection::nearest_in_filter(context const& ctx, index_range queries,
@@ -281,10 +293,10 @@ neighbours searched_collection::nearest_in_filter(context const& ctx, index_rang
   return kept;
 }
 
-rows_in_range searched_collection::within(context const& ctx, index_range queries,
-                                          double radius) const {
+rows_in_range searched_collection::within_of(context const& ctx, index_range queries,
+                                             double radius) const {
   auto all = within_of_all(ctx, queries, radius);
-  if (filter_.empty()) return all;
+  if (!needs_filter()) return all;
   std::vector<std::vector<std::pair<std::uint32_t, double>>> kept(queries.size());
   for (std::size_t q = 0; q < kept.size(); ++q)
     for (std::size_t i = all.begin[q]; i < all.begin[q + 1]; ++i)
@@ -335,6 +347,21 @@ rows_in_range collection_with_radius::within_of_all(context const& ctx, index_ra
   return is_split_ ? merge(*ctx.processes, found, queries.size()) : merge(found, queries.size());
 }
 
+void item_collection::number_parts(context const& ctx, bool is_split) {
+  is_split_ = is_split && has_processes(ctx);
+  items_ = 0;
+  for (extent& part : parts_) {
+    part.first = items_;
+    items_ += part.size;
+  }
+  if (!is_split_) return;
+  auto const sizes = gather_values(*ctx.processes, items_);
+  auto const mine = sizes.begin() + ctx.processes->rank();
+  std::size_t const first = std::accumulate(sizes.begin(), mine, std::size_t{0});
+  for (extent& part : parts_) part.first += first;
+  items_ = std::accumulate(mine, sizes.end(), first);
+}
+
 void item_collection::open_parts(context const& ctx, index_parts const& all, bool is_split,
                                  std::function<void(index_part const&)> const& open) {
   items_ = all.items;
@@ -370,9 +397,10 @@ std::size_t queries_together(context const& ctx, searched_collection const& coll
 }
 
 void search_in_batches(context const& ctx, searched_collection const& collection,
-                       std::size_t queries, search_request const& request,
-                       batch_limits const& limits, search_output& output, deal_fn const& deal) {
+                       search_request const& request, batch_limits const& limits,
+                       search_output& output, deal_fn const& deal) {
   batches search(ctx, collection, request, limits, output, deal);
+  std::size_t const queries = collection.queries();
   bool const deals = deals_queries(ctx, collection);
   std::size_t together = queries_together(ctx, collection, request, limits);
   for (std::size_t first = 0, count = 0; first < queries; first += count) {
@@ -386,51 +414,67 @@ void search_in_batches(context const& ctx, searched_collection const& collection
 
 namespace {
 
-/// Keeps the results and writes nothing.
-template <class Found>
-class kept_results final : public search_output {
+/// Passes the results of batches to `take_neighbours` or `take_ranges` and writes nothing.
+class taken_results final : public search_output {
  public:
+  using search_output::take;
+  std::function<void(std::size_t first, neighbours found)> take_neighbours;
+  std::function<void(std::size_t first, rows_in_range found)> take_ranges;
+
   void add_lines(result_lines&, query_result const&, id_of_fn const&) const override {}
   bool writes_ids() const override { return false; }
   void write(result_lines const&) override {}
   bool takes_neighbours() const override { return true; }
-  void take(std::size_t, neighbours found) override { keep(std::move(found)); }
-  void take(std::size_t, rows_in_range found) override { keep(std::move(found)); }
-  Found result() && { return joined(std::move(batches_)); }
-
- private:
-  void keep(Found&& found) { batches_.push_back(std::move(found)); }
-  template <class Other>
-  void keep(Other&&) {}
-
-  std::vector<Found> batches_;
+  void take(std::size_t first, neighbours found) override {
+    take_neighbours(first, std::move(found));
+  }
+  void take(std::size_t first, rows_in_range found) override {
+    take_ranges(first, std::move(found));
+  }
 };
 
 template <class Found>
-Found search_for(context const& ctx, searched_collection const& collection, std::size_t queries,
-                 search_request const& request) {
+Found search_for(context const& ctx, searched_collection const& collection,
+                 search_request const& request,
+                 std::function<void(std::size_t, Found)> taken_results::*take) {
   stopwatch const watch;
-  kept_results<Found> kept;
-  search_in_batches(ctx, collection, queries, request, collection.limits(ctx), kept);
-  Found found = std::move(kept).result();
+  std::vector<Found> batches;
+  taken_results output;
+  output.*take = [&](std::size_t, Found found) { batches.push_back(std::move(found)); };
+  search_in_batches(ctx, collection, request, collection.limits(ctx), output);
+  Found found = joined(std::move(batches));
   found.search_s = watch.seconds();
   return found;
 }
 
 }  // namespace
 
-neighbours search_all(context const& ctx, searched_collection const& collection,
-                      std::size_t queries, std::size_t k) {
+neighbours searched_collection::nearest(context const& ctx, std::size_t k) const {
   if (k == 0) throw usage_error("k: found 0, expected at least 1");
   // A search for no queries reports their faults.
-  if (queries == 0) return collection.nearest(ctx, {0, 0}, k);
-  return search_for<neighbours>(ctx, collection, queries, {.k = k});
+  if (queries() == 0) return nearest_of(ctx, {}, k);
+  return search_for(ctx, *this, {.k = k}, &taken_results::take_neighbours);
 }
 
-rows_in_range search_all_in_range(context const& ctx, searched_collection const& collection,
-                                  std::size_t queries, double radius) {
-  if (queries == 0) return collection.within(ctx, {0, 0}, radius);
-  return search_for<rows_in_range>(ctx, collection, queries, {.radius = radius});
+rows_in_range searched_collection::within(context const& ctx, double radius) const {
+  if (queries() == 0) return within_of(ctx, {}, radius);
+  return search_for(ctx, *this, {.radius = radius}, &taken_results::take_ranges);
+}
+
+void searched_collection::search(context const& ctx, search_request const& request,
+                                 take_fn const& take, std::size_t most_results) const {
+  if (request.k == 0 && !request.radius) throw usage_error("k: found 0, expected at least 1");
+  batch_limits bounds = limits(ctx);
+  bounds.neighbours = std::min(bounds.neighbours, most_results);
+  bounds.dealt_neighbours = std::min(bounds.dealt_neighbours, most_results);
+  bounds.fewest = 1;
+  taken_results output;
+  auto const pass = [&](std::size_t first, auto const& found) {
+    for_each_query(found, first, take);
+  };
+  output.take_neighbours = pass;
+  output.take_ranges = pass;
+  search_in_batches(ctx, *this, request, bounds, output);
 }
 
 }  // namespace rulerank::knn

@@ -4,28 +4,24 @@
 #include "knn/index_parts.hpp"
 #include "knn/neighbours.hpp"
 #include "knn/part_neighbours.hpp"
+#include "knn/searcher.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
-// One search interface for all collections. Dense rows, texts and objects of a metric space
-// implement the search of one part; this file adds parts, processes and batches. The program,
-// Python and pools search through it.
+// The searcher of all collections. Dense rows, sparse rows, texts and objects of a metric space
+// implement the search of one part; this file adds parts, processes, filters and batches.
 namespace rulerank::inline v0::knn {
-
-/// A search: the k nearest items of a query or, with a radius, all items within it.
-struct search_request {
-  std::size_t k = 30;
-  std::optional<double> radius{};
-};
 
 /// The sizes of batches of queries that are searched together.
 struct batch_limits {
@@ -74,6 +70,9 @@ class item_collection {
   item_collection(item_collection&&) = default;
   item_collection& operator=(item_collection&&) = default;
 
+  /// Sets the first item of each of `parts_`, and the number of all items: parts are consecutive
+  /// and, if the collection is split over processes, in the order of the ranks. Collective then.
+  void number_parts(context const& ctx, bool is_split);
   /// Opens the parts of an index that this process holds: all, or its own if the index is split.
   /// `open` adds a part to `parts_`. Throws `error` if a part is missing or belongs to another
   /// index.
@@ -90,24 +89,26 @@ class item_collection {
   bool is_split_ = false;
 };
 
-/// A collection and its queries, which a derived class holds or refers to. Queries are identified
-/// by number. The results do not depend on the parts.
-class searched_collection : public item_collection {
+/// A collection and its queries, which a derived class holds or refers to.
+class searched_collection : public searcher, public item_collection {
  public:
+  std::size_t size() const noexcept final { return item_collection::size(); }
+  std::optional<std::string> id_of(std::uint32_t item) const override = 0;
+  void keep_only(std::span<std::uint64_t const> bits) final;
+  neighbours nearest(context const& ctx, std::size_t k) const final;
+  rows_in_range within(context const& ctx, double radius) const final;
+  void search(context const& ctx, search_request const& request, take_fn const& take,
+              std::size_t most_results) const final;
+
   /// Whether the queries may be divided among processes that each hold all items.
   virtual bool may_be_dealt() const { return true; }
   /// The batch sizes that suit the search, given the context's threads and devices.
   virtual batch_limits limits(context const& /*ctx*/) const { return {}; }
 
-  /// Restricts all later searches to these items: one bit for each item of all parts. The bits must
-  /// outlive the search. Throws `usage_error` for another number of bits.
-  void keep_only(std::span<std::uint64_t const> filter);
-
-  /// Returns the k nearest items of each query, filled with `no_neighbour` if the filter has fewer
-  /// than k; k >= 1.
-  neighbours nearest(context const& ctx, index_range queries, std::size_t k) const;
-  /// Returns the items within a distance, or with at least a similarity.
-  rows_in_range within(context const& ctx, index_range queries, double radius) const;
+  /// As `nearest` and `within`, for some of the queries in one batch; k >= 1. Each query has
+  /// entries for k items.
+  neighbours nearest_of(context const& ctx, index_range queries, std::size_t k) const;
+  rows_in_range within_of(context const& ctx, index_range queries, double radius) const;
 
  protected:
   searched_collection() = default;
@@ -122,13 +123,17 @@ class searched_collection : public item_collection {
   /// Whether a query with fewer than k neighbours of this order has no further ones. If it may have
   /// some, a search that needs more repeats with a larger k.
   virtual bool has_no_more(value_order /*order*/) const { return true; }
+  /// Whether the searches of parts apply `filter()`. If they do not, this class searches for more
+  /// and more neighbours until k of them are in the filter.
+  virtual bool applies_filter() const { return false; }
+  /// Empty: all items.
   std::span<std::uint64_t const> filter() const noexcept { return filter_; }
-  /// Returns the k nearest items in the filter, if there is one. The default searches for more and
-  /// more neighbours until k of them are in the filter.
+  void keep_all() { filter_.clear(); }
+  /// Returns the k nearest items in the filter; not called if `applies_filter`.
   virtual neighbours nearest_in_filter(context const& ctx, index_range queries,
                                        std::size_t k) const;
-  /// Returns the items within a radius, ignoring the filter. The default searches for more and more
-  /// neighbours until one is outside.
+  /// Returns the items within a radius, in the filter only if `applies_filter`. The default
+  /// searches for more and more neighbours until one is outside.
   virtual rows_in_range within_of_all(context const& ctx, index_range queries, double radius) const;
   /// The k for the search of a part.
   std::size_t neighbours_in(extent const& part, std::size_t k) const {
@@ -136,13 +141,23 @@ class searched_collection : public item_collection {
   }
 
  private:
+  bool needs_filter() const { return !filter_.empty() && !applies_filter(); }
   neighbours nearest_of_all(context const& ctx, index_range queries, std::size_t k) const;
-  bool is_kept(std::uint32_t item) const {
-    return filter_.empty() || (filter_[item / 64] >> (item % 64) & 1) != 0;
-  }
+  bool is_kept(std::uint32_t item) const { return (filter_[item / 64] >> (item % 64) & 1) != 0; }
 
-  std::span<std::uint64_t const> filter_;  // empty: all items
-  std::size_t kept_ = 0;                   // number of items in the filter
+  std::vector<std::uint64_t> filter_;
+  std::size_t kept_ = 0;  // number of items in the filter
+};
+
+/// A search that owns its collection.
+template <class Collection, class Search>
+class owning_search final : private std::unique_ptr<Collection const>, public Search {
+ public:
+  /// `more`: the arguments of `Search` after the collection.
+  template <class... More>
+  explicit owning_search(Collection all, More&&... more)
+      : std::unique_ptr<Collection const>(std::make_unique<Collection const>(std::move(all))),
+        Search(**this, std::forward<More>(more)...) {}
 };
 
 /// A collection whose indexes support searches within a radius.
@@ -170,14 +185,6 @@ struct result_lines {
   static auto members_of(auto& all) { return std::tie(all.lines, all.run, all.most); }
 };
 
-/// The results of one query.
-struct query_result {
-  std::size_t query = 0;
-  value_order order = value_order::larger_is_nearer;
-  std::span<std::uint32_t const> items;  ///< nearest first, equally near ones by rising number
-  std::span<double const> values;        ///< one per item
-};
-
 /// Receives results. Const functions may run on any process, for the queries that it searched.
 class search_output {
  public:
@@ -202,20 +209,12 @@ class search_output {
 using deal_fn = std::function<std::vector<std::string>(
     std::size_t tasks, process_group::task_fn const& task, process_group::keep_fn const& keep)>;
 
-/// Searches for queries 0, 1, ... of a collection in batches and passes the results to the output
-/// in order. The lines are the same for one process, for processes that each hold a part of the
+/// Searches for the queries of a collection in batches and passes the results to the output in
+/// order. The lines are the same for one process, for processes that each hold a part of the
 /// collection, and for processes that divide the queries. `deal` defaults to the deal of the
 /// context's processes. Collective.
 void search_in_batches(context const& ctx, searched_collection const& collection,
-                       std::size_t queries, search_request const& request,
-                       batch_limits const& limits, search_output& output, deal_fn const& deal = {});
-
-/// Returns the results of `search_in_batches` for all queries in memory, on each process: the k
-/// nearest items (all items if there are fewer), or the items within a radius. Throws `usage_error`
-/// for a k of 0.
-neighbours search_all(context const& ctx, searched_collection const& collection,
-                      std::size_t queries, std::size_t k);
-rows_in_range search_all_in_range(context const& ctx, searched_collection const& collection,
-                                  std::size_t queries, double radius);
+                       search_request const& request, batch_limits const& limits,
+                       search_output& output, deal_fn const& deal = {});
 
 }  // namespace rulerank::knn

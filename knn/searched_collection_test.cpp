@@ -94,6 +94,7 @@ class line_collection_of : public Base {
       if (item >= part.first && item < part.first + part.size) return name_of_item(item);
     return std::nullopt;
   }
+  std::size_t queries() const noexcept override { return queries_.size(); }
   bool may_be_dealt() const override { return may_be_dealt_; }
   batch_limits limits(context const&) const override { return batches; }
   batch_limits batches{};
@@ -263,7 +264,7 @@ TEST(SearchInBatches, BatchesStayUnderTheMemoryBound) {
       return true;
     };
     kept_output output(true);
-    search_in_batches(ctx, collection, queries.size(), request, one.limits, output);
+    search_in_batches(ctx, collection, request, one.limits, output);
     EXPECT_EQ(output.lines, expected_lines(items, queries, one.k));
     std::size_t const k = std::min(one.k, items.size());
     std::vector<call> calls;
@@ -287,7 +288,7 @@ TEST(SearchInBatches, RangesSetTheSizeOfTheNextBatch) {
   batch_limits const limits{.neighbours = 23, .first_in_range = 3, .most_in_range = 4};
   line_collection const wide(items, queries);
   kept_output output(true);
-  search_in_batches({}, wide, queries.size(), {.radius = 200}, limits, output);
+  search_in_batches({}, wide, {.radius = 200}, limits, output);
   EXPECT_EQ(output.lines, expected_lines(items, queries, items.size(), 200));
   EXPECT_EQ(wide.calls,
             (std::vector<call>{{0, 3, 0}, {3, 5, 0}, {5, 7, 0}, {7, 9, 0}, {9, 11, 0}}));
@@ -296,7 +297,7 @@ TEST(SearchInBatches, RangesSetTheSizeOfTheNextBatch) {
   places const far(queries.size(), 1000);
   line_collection const empty(items, far);
   kept_output nothing;
-  search_in_batches({}, empty, far.size(), {.radius = 1}, limits, nothing);
+  search_in_batches({}, empty, {.radius = 1}, limits, nothing);
   EXPECT_EQ(nothing.lines, "");
   EXPECT_EQ(empty.calls, (std::vector<call>{{0, 3, 0}, {3, 7, 0}, {7, 11, 0}}));
 }
@@ -304,10 +305,10 @@ TEST(SearchInBatches, RangesSetTheSizeOfTheNextBatch) {
 TEST(SearchInBatches, WithoutQueriesAndWithoutItems) {
   kept_output output(true);
   line_collection const some(items, {});
-  search_in_batches({}, some, 0, {3}, {}, output);
+  search_in_batches({}, some, {3}, {}, output);
   EXPECT_TRUE(some.calls.empty());
   line_collection const none({}, queries);
-  search_in_batches({}, none, queries.size(), {3}, {}, output);
+  search_in_batches({}, none, {3}, {}, output);
   EXPECT_EQ(none.calls, (std::vector<call>{{0, queries.size(), 1}})) << "k is at least 1";
   EXPECT_EQ(output.lines, "");
 }
@@ -320,12 +321,12 @@ void expect_filters(places const& all, std::vector<bool> const& filter, std::siz
   collection.keep_only(bits);
   for (std::size_t const k : {1, 2, 7, 300}) {
     kept_output nearest;
-    search_in_batches({}, collection, queries.size(), {k}, {.neighbours = 20}, nearest);
+    search_in_batches({}, collection, {k}, {.neighbours = 20}, nearest);
     EXPECT_EQ(nearest.lines, expected_lines(all, queries, k, -1, filter)) << "k " << k;
   }
   for (double const radius : {0.0, 1.5, 30.0}) {
     kept_output within;
-    search_in_batches({}, collection, queries.size(), {.radius = radius}, {}, within);
+    search_in_batches({}, collection, {.radius = radius}, {}, within);
     EXPECT_EQ(within.lines, expected_lines(all, queries, all.size(), radius, filter)) << radius;
   }
 }
@@ -359,9 +360,9 @@ TEST(SearchInBatches, ProcessesFilterAlike) {
       auto const bits = bits_of(filter);
       collection.keep_only(bits);
       kept_output nearest, within;
-      search_in_batches(ctx, collection, queries.size(), {3}, {.neighbours = 12}, nearest);
+      search_in_batches(ctx, collection, {3}, {.neighbours = 12}, nearest);
       EXPECT_EQ(nearest.lines, expected_lines(items, queries, 3, -1, filter)) << size;
-      search_in_batches(ctx, collection, queries.size(), {.radius = 2}, {}, within);
+      search_in_batches(ctx, collection, {.radius = 2}, {}, within);
       EXPECT_EQ(within.lines, expected_lines(items, queries, items.size(), 2, filter)) << size;
     });
 }
@@ -372,11 +373,10 @@ TEST(SearchInBatches, PartsOfOneProcessFindTheSame) {
       SCOPED_TRACE(std::to_string(parts) + " parts, k " + std::to_string(k));
       line_collection const collection(items, queries, parts);
       kept_output nearest;
-      search_in_batches({}, collection, queries.size(), {k}, {.neighbours = 20}, nearest);
+      search_in_batches({}, collection, {k}, {.neighbours = 20}, nearest);
       EXPECT_EQ(nearest.lines, expected_lines(items, queries, k));
       kept_output within;
-      search_in_batches({}, collection, queries.size(), {.radius = 2}, {.first_in_range = 2},
-                        within);
+      search_in_batches({}, collection, {.radius = 2}, {.first_in_range = 2}, within);
       EXPECT_EQ(within.lines, expected_lines(items, queries, items.size(), 2));
     }
 }
@@ -391,12 +391,11 @@ TEST(SearchInBatches, ProcessesWithPartsFindTheSame) {
         line_collection const collection(items, queries, group);
         EXPECT_FALSE(deals_queries(ctx, collection));
         kept_output nearest(true);
-        search_in_batches(ctx, collection, queries.size(), {k}, {.neighbours = 12}, nearest);
+        search_in_batches(ctx, collection, {k}, {.neighbours = 12}, nearest);
         EXPECT_EQ(nearest.lines, expected_lines(items, queries, k)) << size << " " << k;
         EXPECT_EQ(nearest.ids.size(), queries.size() * std::min(k, items.size()));
         kept_output within;
-        search_in_batches(ctx, collection, queries.size(), {.radius = 3}, {.first_in_range = 4},
-                          within);
+        search_in_batches(ctx, collection, {.radius = 3}, {.first_in_range = 4}, within);
         EXPECT_EQ(within.lines, expected_lines(items, queries, items.size(), 3)) << size;
       });
 }
@@ -429,14 +428,14 @@ TEST(SearchInBatches, DealtQueriesAreWrittenInTheirOrder) {
     EXPECT_EQ(queries_together(ctx, collection, {k}, {.most = 3}), 6U) << "3 for each process";
     backward_deal deal;
     kept_output output(true);
-    search_in_batches(ctx, collection, queries.size(), {k}, limits, output, deal.function());
+    search_in_batches(ctx, collection, {k}, limits, output, deal.function());
     EXPECT_EQ(output.lines, expected_lines(items, queries, k));
     // Factoring: of 6 queries 1, 1, 1, 1, 1, 1, and of 5 likewise.
     EXPECT_EQ(deal.tasks, (std::vector<std::size_t>{6, 5}));
     std::size_t const found = std::min(k, items.size());
     EXPECT_EQ(output.taken, (std::vector<std::tuple<std::size_t, std::size_t, std::size_t>>{
                                 {0, 6, found}, {6, 5, found}}));
-    neighbours const all = collection.nearest({}, {0, queries.size()}, found);
+    neighbours const all = collection.nearest_of({}, {0, queries.size()}, found);
     EXPECT_EQ(output.ids, all.id);
   }
 }
@@ -448,8 +447,7 @@ TEST(SearchInBatches, SharesHaveAtLeastTheLeastQueries) {
   line_collection const collection(items, queries);
   backward_deal deal;
   kept_output output;
-  search_in_batches(ctx, collection, queries.size(), {3}, {.least_share = 4}, output,
-                    deal.function());
+  search_in_batches(ctx, collection, {3}, {.least_share = 4}, output, deal.function());
   EXPECT_EQ(output.lines, expected_lines(items, queries, 3));
   EXPECT_EQ(deal.tasks, std::vector<std::size_t>{3});
   EXPECT_EQ(collection.calls, (std::vector<call>{{8, 11, 3}, {4, 8, 3}, {0, 4, 3}}));
@@ -463,8 +461,7 @@ TEST(SearchInBatches, DealtRangesAreWrittenInTheirOrder) {
   line_collection const collection(items, queries);
   backward_deal deal;
   kept_output output(true);
-  search_in_batches(ctx, collection, queries.size(), {.radius = 2}, {.first_in_range = 2}, output,
-                    deal.function());
+  search_in_batches(ctx, collection, {.radius = 2}, {.first_in_range = 2}, output, deal.function());
   EXPECT_EQ(output.lines, expected_lines(items, queries, items.size(), 2));
   EXPECT_GE(deal.tasks.size(), 2U);
   EXPECT_TRUE(output.taken.empty());
@@ -478,12 +475,11 @@ TEST(SearchInBatches, ProcessesDealTheQueries) {
       ctx.processes = &group;
       line_collection const collection(items, queries);
       kept_output nearest(true);
-      search_in_batches(ctx, collection, queries.size(), {4}, {.dealt_neighbours = 24}, nearest);
+      search_in_batches(ctx, collection, {4}, {.dealt_neighbours = 24}, nearest);
       EXPECT_EQ(nearest.lines, group.is_first() ? expected_lines(items, queries, 4) : "");
-      EXPECT_EQ(nearest.ids, collection.nearest({}, {0, queries.size()}, 4).id);
+      EXPECT_EQ(nearest.ids, collection.nearest_of({}, {0, queries.size()}, 4).id);
       kept_output within;
-      search_in_batches(ctx, collection, queries.size(), {.radius = 3}, {.first_in_range = 2},
-                        within);
+      search_in_batches(ctx, collection, {.radius = 3}, {.first_in_range = 2}, within);
       EXPECT_EQ(within.lines,
                 group.is_first() ? expected_lines(items, queries, items.size(), 3) : "");
     });
@@ -497,7 +493,7 @@ TEST(SearchInBatches, DealsNothingThatMayNotBeDealt) {
   EXPECT_FALSE(deals_queries(ctx, collection));
   backward_deal deal;
   kept_output output;
-  search_in_batches(ctx, collection, queries.size(), {3}, {}, output, deal.function());
+  search_in_batches(ctx, collection, {3}, {}, output, deal.function());
   EXPECT_TRUE(deal.tasks.empty());
   EXPECT_EQ(output.lines, expected_lines(items, queries, 3));
   context alone;
@@ -510,8 +506,8 @@ void expect_all_found(context const& ctx, line_collection& collection) {
   collection.batches = {.neighbours = 12, .dealt_neighbours = 12, .first_in_range = 2};
   index_range const all{0, queries.size()};
   for (std::size_t const k : {std::size_t{1}, std::size_t{4}, items.size() + 1}) {
-    neighbours const found = search_all(ctx, collection, queries.size(), k);
-    neighbours const expected = whole.nearest({}, all, std::min(k, items.size()));
+    neighbours const found = collection.nearest(ctx, k);
+    neighbours const expected = whole.nearest_of({}, all, std::min(k, items.size()));
     EXPECT_EQ(found.queries, expected.queries);
     EXPECT_EQ(found.k, expected.k);
     EXPECT_EQ(found.order, expected.order);
@@ -519,8 +515,8 @@ void expect_all_found(context const& ctx, line_collection& collection) {
     EXPECT_EQ(found.value, expected.value) << k;
   }
   for (double const radius : {0.0, 3.0, 200.0}) {
-    rows_in_range const found = search_all_in_range(ctx, collection, queries.size(), radius);
-    rows_in_range const expected = whole.within({}, all, radius);
+    rows_in_range const found = collection.within(ctx, radius);
+    rows_in_range const expected = whole.within_of({}, all, radius);
     EXPECT_EQ(found.begin, expected.begin) << radius;
     EXPECT_EQ(found.row, expected.row) << radius;
     EXPECT_EQ(found.value, expected.value) << radius;
@@ -532,9 +528,10 @@ TEST(SearchAll, FindsInBatchesAndPartsWhatOneSearchFinds) {
     line_collection collection(items, queries, parts);
     expect_all_found({}, collection);
     EXPECT_GT(collection.calls.size(), 6U) << "searched in batches";
-    EXPECT_THROW(search_all({}, collection, 1, 0), usage_error);
-    EXPECT_EQ(search_all({}, collection, 0, 2).queries, 0U);
-    EXPECT_EQ(search_all_in_range({}, collection, 0, 2).begin, (std::vector<std::uint64_t>{0}));
+    EXPECT_THROW(collection.nearest({}, 0), usage_error);
+    line_collection const without_queries(items, {}, parts);
+    EXPECT_EQ(without_queries.nearest({}, 2).queries, 0U);
+    EXPECT_EQ(without_queries.within({}, 2).begin, (std::vector<std::uint64_t>{0}));
   }
 }
 
@@ -555,8 +552,7 @@ TEST(SearchInBatches, StopsBetweenBatches) {
   context ctx;
   ctx.progress = [](std::string_view, std::uint64_t, std::uint64_t) { return false; };
   kept_output output;
-  EXPECT_THROW(search_in_batches(ctx, collection, queries.size(), {1}, {.most = 2}, output),
-               interrupted);
+  EXPECT_THROW(search_in_batches(ctx, collection, {1}, {.most = 2}, output), interrupted);
   EXPECT_EQ(collection.calls, (std::vector<call>{{0, 2, 1}}));
 }
 

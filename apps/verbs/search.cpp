@@ -158,7 +158,7 @@ class text_search {
     summary["postings"] = documents.postings();
     if (out) {
       choose_engine(documents, preparation);
-      filter_ = run_.read_filter(documents, "a document", false);
+      run_.read_filter(documents, "a document", false);
       if (votes) {
         votes->learn(documents.labels(owner_.ctx()));
         out->vote(*std::move(votes), [this](std::size_t query) { return queries_[query].label; });
@@ -180,9 +180,9 @@ class text_search {
     bool const is_svmlight = arguments_.text.format == "svmlight";
     auto const parts =
         run_.find_parts(index_bytes_a_byte, is_svmlight ? "--collection-format svmlight" : "");
-    if (parts && !knn::text_collection::searches_parts(knn::sparse_engine_from(arguments_.engine)))
+    if (parts && !knn::searches_parts(knn::sparse_engine_from(arguments_.engine)))
       throw usage_error(fmt::format("--engine {} cannot search a collection in parts, expected {}",
-                                    arguments_.engine, knn::text_collection::engines_of_parts()));
+                                    arguments_.engine, knn::engines_of_parts()));
     context const& ctx = owner_.ctx();
     if (parts.are_made) {
       auto const timer = owner_.stage("open");
@@ -235,7 +235,7 @@ class text_search {
           });
     }
     if (!documents.has_parts()) return;
-    auto const& engine = *find_engine(knn::sparse_engines(), searchers_->front().engine());
+    auto const& engine = *find_engine(knn::sparse_engines(), searchers_.front()->engine());
     owner_.expect_device_for(engine.name, engine.where);
   }
 
@@ -248,7 +248,7 @@ class text_search {
     summary["queries"] = queries;
     nlohmann::ordered_json const list = corrections.list();
     std::optional<knn::sparse_engine> engine;
-    if (documents.has_parts()) engine = searchers_->front().engine();
+    if (documents.has_parts()) engine = searchers_.front()->engine();
     run_.finish(out, queries, documents.size(), "document", [&] {
       if (arguments_.correct) {
         corrections.finish(owner_);
@@ -275,13 +275,12 @@ class text_search {
     context ctx = owner_.ctx();
     ctx.progress = nullptr;  // the number of batches is unknown
     auto const asked_now = [&] {
-      knn::text_search asked(documents, searchers_, queries_, arguments_.queries, {arguments_.pad});
-      if (!filter_.empty()) asked.keep_only(filter_);
-      return asked;
+      return knn::text_search(documents, searchers_, queries_, arguments_.queries,
+                              {arguments_.pad});
     };
+    auto const first = asked_now();
     std::size_t const together = std::min<std::size_t>(
-        knn::queries_together(ctx, asked_now(), arguments_.wanted(), asked_now().limits(ctx)),
-        4096);
+        knn::queries_together(ctx, first, arguments_.wanted(), first.limits(ctx)), 4096);
     std::size_t done = 0;
     auto const search = [&] {
       if (corrector) {
@@ -289,7 +288,8 @@ class text_search {
         corrections.correct(owner_, *corrector, queries_);
       }
       auto const timer = owner_.stage("nearest");
-      run_.search(asked_now(), queries_.size(), out, ctx);
+      auto asked = asked_now();
+      run_.search(asked, out, ctx);
       done += queries_.size();
       owner_.ctx().report("search", done, 0);
       queries_.clear();
@@ -309,9 +309,8 @@ class text_search {
   session& owner_;
   search_text_arguments const& arguments_;
   search_run run_;
-  std::shared_ptr<knn::text_searchers const> searchers_;
+  knn::sparse_searchers searchers_;
   std::vector<datasets::text_document> queries_;  // of a batch
-  std::vector<std::uint64_t> filter_;             // empty: all documents
 };
 
 void add_text(CLI::App& search, session& owner) {

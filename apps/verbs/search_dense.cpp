@@ -300,7 +300,7 @@ class dense_search {
         value_from_first(owner_.ranks(), [&] { return is_matrix_name(arguments_.out); });
     expect_numbers_fit(arguments_, rows.size());
     name_rows(rows);
-    auto const filter = run_.read_filter(rows, "a row", rows.has_numbers());
+    run_.read_filter(rows, "a row", rows.has_numbers());
     std::size_t const queries = queries_.size();
     context const& ctx = owner_.ctx();
     auto const labels = knn::read_labels(ctx, arguments_.labels, rows.size(), "rows");
@@ -311,10 +311,10 @@ class dense_search {
     if (!arguments_.votes.empty()) vote(out, labels, std::move(query_labels));
     out.name_queries([ids = std::move(query_ids)](std::size_t query) { return ids.of(query); });
     knn::dense_search_work work;
-    knn::dense_search const asked(rows, std::move(queries_), {filter, {}}, &work);
+    knn::dense_search asked(rows, std::move(queries_), &work);
     {
       auto const timer = owner_.stage("search");
-      run_.search(asked, queries, out);
+      run_.search(asked, out);
       for (std::uint64_t* const count :
            {&work.recomputed, &work.widened, &work.counts["by_minima"], &work.counts["by_sorting"]})
         *count = sum(owner_.ranks(), *count);

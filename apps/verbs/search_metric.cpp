@@ -269,23 +269,22 @@ class metric_search {
     bool const on_gpus = !owner_.ctx().devices.empty();
     if (!asked_ && objects.has_parts()) asked_ = read_queries(objects.first_objects());
     knn::metric_collection_work work;
-    knn::metric_search asked(owner_.ctx(), objects, std::move(asked_), {plan_.schedule}, &work);
-    auto const filter = run_.read_filter(objects, "an object", true);
-    if (!filter.empty()) asked.keep_only(filter);
+    if (on_gpus) {
+      owner_.expect_one_process("search metric on GPUs");
+      auto const timer = owner_.stage("copy");
+      objects.copy_to_gpus(owner_.ctx(), plan_.engine);
+    }
+    knn::metric_search asked(owner_.ctx(), objects, asked_, {plan_.schedule}, &work);
+    run_.read_filter(objects, "an object", true);
     std::size_t const queries = asked.queries();
     summary["queries"] = queries;
     if (arguments_.request.radius)
       summary["radius"] = *arguments_.request.radius;
     else
       summary["k"] = arguments_.kept_of(objects.size());
-    if (on_gpus) {
-      auto const timer = owner_.stage("copy");
-      objects.copy_to_gpus(owner_.ctx(), plan_.engine);
-      owner_.expect_one_process("search metric on GPUs");
-    }
     {
       auto const timer = owner_.stage("search");
-      run_.search(asked, queries, out);
+      run_.search(asked, out);
     }
     if (on_gpus)
       describe_gpus(objects, work.of_gpus);

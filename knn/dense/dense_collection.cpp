@@ -13,9 +13,10 @@ namespace rulerank::inline v0::knn {
 
 namespace {
 
-/// The number of words in a filter of `rows` rows.
-std::size_t words_of(std::size_t rows) {
-  return (rows + 63) / 64;
+void expect_parts_engine(dense_engine engine) {
+  if (!dense_collection::searches_parts(engine))
+    throw usage_error(
+        fmt::format("engine {} cannot search an index in parts, expected flat", name_of(engine)));
 }
 
 }  // namespace
@@ -51,7 +52,7 @@ dense_collection::dense_collection(dense_index whole) {
 void dense_collection::add(std::size_t first, dense_index index) {
   parts_.push_back({first, index.size()});
   has_ids_ = has_ids_ || index.has_ids();
-  indexes_.push_back(std::move(index));
+  indexes_.push_back(std::make_shared<dense_index const>(std::move(index)));
 }
 
 dense_collection dense_collection::open(context const& ctx, std::string const& path,
@@ -74,11 +75,22 @@ double dense_collection::expected_values(context const& ctx, std::string const& 
   return bytes / sizeof(float);
 }
 
+dense_collection::dense_collection(context const& ctx,
+                                   std::vector<std::shared_ptr<dense_index const>> parts,
+                                   bool is_split)
+    : indexes_(std::move(parts)) {
+  for (auto const& index : indexes_) {
+    if (is_split || indexes_.size() > 1) expect_parts_engine(index->engine());
+    parts_.push_back({0, index->size()});
+    has_ids_ = has_ids_ || index->has_ids();
+  }
+  number_parts(ctx, is_split);
+  if (is_split_) has_ids_ = sum(*ctx.processes, has_ids_ ? 1 : 0) > 0;
+}
+
 dense_collection dense_collection::open_parts(context const& ctx, index_parts const& all,
                                               dense_engine engine, bool is_split) {
-  if (!searches_parts(engine))
-    throw usage_error(
-        fmt::format("engine {} cannot search an index in parts, expected flat", name_of(engine)));
+  expect_parts_engine(engine);
   dense_collection opened;
   opened.item_collection::open_parts(ctx, all, is_split, [&](index_part const& part) {
     opened.add(part.first, dense_index::open(ctx, part.path, engine));
@@ -106,20 +118,10 @@ std::optional<std::string> dense_collection::id_of(std::uint32_t row) const {
   if (!has_ids_) return std::to_string(row);
   for (std::size_t p = 0; p < parts_.size(); ++p)
     if (row >= parts_[p].first && row - parts_[p].first < parts_[p].size)
-      return std::to_string(indexes_[p].has_ids() ? indexes_[p].id_of(static_cast<std::uint32_t>(
-                                                        row - parts_[p].first))
-                                                  : std::int64_t{row});
+      return std::to_string(indexes_[p]->has_ids() ? indexes_[p]->id_of(static_cast<std::uint32_t>(
+                                                         row - parts_[p].first))
+                                                   : std::int64_t{row});
   return std::nullopt;
-}
-
-dense_search::dense_search(dense_collection const& rows, datasets::vectors queries,
-                           dense_filter const& filter, dense_search_work* work)
-    : collection_with_radius(rows),
-      rows_(rows),
-      queries_(std::move(queries)),
-      filter_(filter),
-      work_(work) {
-  expect_filter(filter, size(), queries_.size());
 }
 
 bool dense_search::has_even_shares() const {
@@ -134,31 +136,11 @@ batch_limits dense_search::limits(context const& ctx) const {
   return {.most = std::size_t{1} << 16, .most_in_range = 4096};
 }
 
-dense_filter dense_search::filter_of(index_range queries) const {
-  if (filter_.of_query.empty()) return filter_;
-  std::size_t const words = words_of(size());
-  return {filter_.rows, filter_.of_query.subspan(queries.begin * words, queries.size() * words)};
-}
-
-dense_search::part_filter dense_search::filter_of(extent const& part, index_range queries) const {
-  auto const bits_here = [&](std::span<std::uint64_t const> all) {
-    return bits_of(all, part.first, part.first + part.size);
-  };
-  part_filter filter{bits_here(filter_.rows), {}};
-  if (filter_.of_query.empty()) return filter;
-  std::size_t const words = words_of(size());
-  for (std::size_t q = queries.begin; q < queries.end; ++q) {
-    auto const bits = bits_here(filter_.of_query.subspan(q * words, words));
-    filter.of_query.insert(filter.of_query.end(), bits.begin(), bits.end());
-  }
-  return filter;
-}
-
 neighbours dense_search::nearest_of_whole(context const& ctx, index_range queries,
                                           std::size_t k) const {
   auto const search = [&](index_range some) {
     index_range const own{queries.begin + some.begin, queries.begin + some.end};
-    return rows_.first_index().search(ctx, queries_.rows(own.begin, own.size()), k, filter_of(own),
+    return rows_.first_index().search(ctx, queries_.rows(own.begin, own.size()), k, {filter(), {}},
                                       work_);
   };
   if (has_even_shares() && has_processes(ctx))
@@ -170,27 +152,38 @@ std::vector<part_neighbours> dense_search::nearest_of_parts(context const& ctx, 
                                                             std::size_t k) const {
   auto const asked = queries_.rows(queries.begin, queries.size());
   std::vector<part_neighbours> found;
-  for (std::size_t p = 0; p < parts_.size(); ++p)
-    found.push_back(dense_index_access::search_part(rows_.indexes_[p], ctx, asked,
-                                                    neighbours_in(parts_[p], k),
-                                                    filter_of(parts_[p], queries), work_));
+  for (std::size_t p = 0; p < parts_.size(); ++p) {
+    auto const bits = bits_of(filter(), parts_[p].first, parts_[p].first + parts_[p].size);
+    found.push_back(dense_index_access::search_part(
+        *rows_.indexes_[p], ctx, asked, neighbours_in(parts_[p], k), {bits, {}}, work_));
+  }
   return found;
 }
 
 rows_in_range dense_search::within_whole(context const& ctx, index_range queries,
                                          double radius) const {
   return rows_.first_index().search_range(ctx, queries_.rows(queries.begin, queries.size()), radius,
-                                          filter_of(queries), work_);
+                                          {filter(), {}}, work_);
 }
 
 std::vector<part_rows_in_range> dense_search::within_parts(context const& ctx, index_range queries,
                                                            double radius) const {
   auto const asked = queries_.rows(queries.begin, queries.size());
   std::vector<part_rows_in_range> found;
-  for (std::size_t p = 0; p < parts_.size(); ++p)
-    found.push_back(dense_index_access::search_range_part(rows_.indexes_[p], ctx, asked, radius,
-                                                          filter_of(parts_[p], queries), work_));
+  for (std::size_t p = 0; p < parts_.size(); ++p) {
+    auto const bits = bits_of(filter(), parts_[p].first, parts_[p].first + parts_[p].size);
+    found.push_back(dense_index_access::search_range_part(*rows_.indexes_[p], ctx, asked, radius,
+                                                          {bits, {}}, work_));
+  }
   return found;
+}
+
+std::unique_ptr<searcher> make_searcher(context const& ctx,
+                                        std::vector<std::shared_ptr<dense_index const>> parts,
+                                        datasets::vectors queries, bool is_split,
+                                        dense_search_work* work) {
+  return std::make_unique<owning_search<dense_collection, dense_search>>(
+      dense_collection(ctx, std::move(parts), is_split), std::move(queries), work);
 }
 
 }  // namespace rulerank::knn

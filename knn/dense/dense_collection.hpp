@@ -8,8 +8,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace rulerank::inline v0::knn {
@@ -33,6 +35,9 @@ class dense_collection final : public item_collection {
   /// and order.
   static bool searches_parts(dense_engine engine);
   explicit dense_collection(dense_index whole);
+  /// Holds consecutive parts: all or, with `is_split`, those of this process. Throws as `open`.
+  dense_collection(context const& ctx, std::vector<std::shared_ptr<dense_index const>> parts,
+                   bool is_split);
   /// Opens the index in a file, or in parts; `is_split` as in `open_parts`. Throws `error`, and
   /// `usage_error` for an engine that does not search parts.
   static dense_collection open(context const& ctx, std::string const& path, dense_engine engine,
@@ -53,7 +58,7 @@ class dense_collection final : public item_collection {
   void save(context const& ctx, std::string const& path) const;
 
   /// The index of the first part here; requires `has_parts`.
-  dense_index const& first_index() const { return indexes_.front(); }
+  dense_index const& first_index() const { return *indexes_.front(); }
   /// Whether rows are named by their numbers.
   bool has_numbers() const { return names_.empty() && !has_ids_; }
   /// Names all rows by `names`, instead of the ids in the index.
@@ -66,19 +71,20 @@ class dense_collection final : public item_collection {
   dense_collection() = default;
   friend class dense_search;
   void add(std::size_t first, dense_index index);
-  std::vector<dense_index> indexes_;  // one per part
-  bool has_ids_ = false;              // the index has ids of rows
+  std::vector<std::shared_ptr<dense_index const>> indexes_;  // one per part
+  bool has_ids_ = false;                                     // the index has ids of rows
   row_ids names_;
 };
 
-/// A search for vectors among dense rows. The collection, the filter and the work must outlive it.
-class dense_search final : public collection_with_radius {
+/// A search for vectors among dense rows. The collection and the work must outlive it.
+class dense_search : public collection_with_radius {
  public:
-  /// `filter`: for all rows of the collection. Adds its work to `*work`; several threads may search
-  /// at once only if it is null. Throws `usage_error` for a filter of another size.
+  /// Adds its work to `*work`; several threads may search at once only if it is null.
   dense_search(dense_collection const& rows, datasets::vectors queries,
-               dense_filter const& filter = {}, dense_search_work* work = nullptr);
+               dense_search_work* work = nullptr)
+      : collection_with_radius(rows), rows_(rows), queries_(std::move(queries)), work_(work) {}
 
+  std::size_t queries() const noexcept override { return queries_.size(); }
   std::optional<std::string> id_of(std::uint32_t row) const override { return rows_.id_of(row); }
   bool has_ids_in_parts() const override { return rows_.has_ids_in_parts(); }
   /// False for engines whose processes divide the queries evenly.
@@ -87,13 +93,7 @@ class dense_search final : public collection_with_radius {
 
  private:
   bool has_even_shares() const;
-  /// The filter of a range of queries among the rows of a part.
-  struct part_filter {
-    std::vector<std::uint64_t> rows, of_query;
-    operator dense_filter() const { return {rows, of_query}; }
-  };
-  part_filter filter_of(extent const& part, index_range queries) const;
-  dense_filter filter_of(index_range queries) const;
+  bool applies_filter() const override { return true; }
   neighbours nearest_of_whole(context const& ctx, index_range queries,
                               std::size_t k) const override;
   std::vector<part_neighbours> nearest_of_parts(context const& ctx, index_range queries,
@@ -104,7 +104,6 @@ class dense_search final : public collection_with_radius {
 
   dense_collection const& rows_;
   datasets::vectors queries_;
-  dense_filter filter_;
   dense_search_work* work_;
 };
 

@@ -4,6 +4,7 @@
 #include "core/engine_info.hpp"
 #include "datasets/vectors.hpp"
 #include "knn/neighbours.hpp"
+#include "knn/searcher.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -143,5 +144,14 @@ class dense_index {
   struct implementation;
   std::unique_ptr<implementation> implementation_;
 };
+
+/// Makes a searcher for queries among the rows of indexes, which are consecutive parts of a
+/// collection: all parts or, with `is_split`, the parts of this process of the context. Ids are
+/// those of the indexes. Adds its work to `*work` unless it is null. Throws `usage_error` for
+/// several parts or `is_split` with an engine other than `flat`. Collective if `is_split`.
+std::unique_ptr<searcher> make_searcher(context const& ctx,
+                                        std::vector<std::shared_ptr<dense_index const>> parts,
+                                        datasets::vectors queries, bool is_split = false,
+                                        dense_search_work* work = nullptr);
 
 }  // namespace rulerank::knn

@@ -7,6 +7,7 @@
 #include "datasets/vectors.hpp"
 #include "knn/metric/search.hpp"
 #include "knn/neighbours.hpp"
+#include "knn/searcher.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -102,5 +103,11 @@ class metric_gpu_index {
   struct implementation;
   std::unique_ptr<implementation> implementation_;
 };
+
+/// Makes a searcher for queries among the objects of an index on GPUs. The id of an object is its
+/// number. Adds its work to `*work` unless it is null.
+std::unique_ptr<searcher> make_searcher(std::shared_ptr<metric_gpu_index const> index,
+                                        std::shared_ptr<metric_queries const> queries,
+                                        metric_gpu_work* work = nullptr);
 
 }  // namespace rulerank::knn

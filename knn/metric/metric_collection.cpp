@@ -34,17 +34,69 @@ class query_range final : public metric_queries {
   index_range some_;
 };
 
-/// Returns the results of an index without a schedule; adds its work as that of one thread.
-template <class Search>
-auto without_schedule(Search const& search, schedule_work* work) {
-  metric_work done;
-  auto found = search(done);
-  if (work != nullptr) {
+/// Returns the searches of an index, to which `index` points, with its work.
+template <class Index, class Work>
+metric_part_search search_of(std::shared_ptr<metric_queries const> queries, Index index,
+                             Work* work) {
+  return {std::move(queries),
+          [=](context const& ctx, metric_queries const& some, std::size_t k) {
+            return index->search(ctx, some, k, work);
+          },
+          [=](context const& ctx, metric_queries const& some, double radius) {
+            return index->search_range(ctx, some, radius, work);
+          }};
+}
+
+/// Returns the searches of an index by a schedule.
+metric_part_search scheduled(std::shared_ptr<metric_queries const> queries,
+                             metric_index const& index, schedule_options const& schedule,
+                             schedule_work* work) {
+  return {std::move(queries),
+          [&index, schedule, work](context const& ctx, metric_queries const& some, std::size_t k) {
+            return search_scheduled(ctx, index, some, k, schedule, work);
+          },
+          [&index, schedule, work](context const& ctx, metric_queries const& some, double radius) {
+            return search_range_scheduled(ctx, index, some, radius, schedule, work);
+          }};
+}
+
+/// An index without a schedule, whose work is that of one thread.
+struct index_without_schedule {
+  metric_index const* index;
+  index_without_schedule const* operator->() const { return this; }
+
+  neighbours search(context const& ctx, metric_queries const& some, std::size_t k,
+                    schedule_work* work) const {
+    metric_work done;
+    auto found = index->search(ctx, some, k, &done);
+    add(done, work);
+    return found;
+  }
+  rows_in_range search_range(context const& ctx, metric_queries const& some, double radius,
+                             schedule_work* work) const {
+    metric_work done;
+    auto found = index->search_range(ctx, some, radius, &done);
+    add(done, work);
+    return found;
+  }
+  static void add(metric_work const& done, schedule_work* work) {
+    if (work == nullptr) return;
     work->evaluations.resize(1);
     work->evaluations[0] += done.evaluations;
   }
-  return found;
-}
+};
+
+/// Consecutive parts of numbered objects.
+class numbered_objects final : public item_collection {
+ public:
+  numbered_objects(context const& ctx, std::vector<std::size_t> const& sizes, bool is_split) {
+    for (std::size_t const size : sizes) parts_.push_back({0, size});
+    number_parts(ctx, is_split);
+  }
+  std::optional<std::string> id_of(std::uint32_t object) const override {
+    return std::to_string(object);
+  }
+};
 
 }  // namespace
 
@@ -207,6 +259,28 @@ std::uint64_t metric_collection::build_evaluations() const {
   return evaluations;
 }
 
+std::vector<metric_part_search> metric_collection::searches(context const& ctx,
+                                                            metric_asked const& asked,
+                                                            schedule_options const& schedule,
+                                                            metric_collection_work* work) const {
+  schedule_work* const of_threads = work != nullptr ? &work->of_threads : nullptr;
+  std::vector<metric_part_search> all;
+  for (part_index const& part : indexes_) {
+    auto queries = part.objects.queries(ctx, asked);
+    if (gpu_)
+      all.push_back(
+          search_of(std::move(queries), &*gpu_, work != nullptr ? &work->of_gpus : nullptr));
+    else if (auto const* const split = std::get_if<split_metric_index>(&part.index))
+      all.push_back(search_of(std::move(queries), split, of_threads));
+    else if (schedule.schedule != metric_schedule::automatic)
+      all.push_back(scheduled(std::move(queries), part.whole(), schedule, of_threads));
+    else
+      all.push_back(
+          search_of(std::move(queries), index_without_schedule{&part.whole()}, of_threads));
+  }
+  return all;
+}
+
 void metric_collection::copy_to_gpus(context const& ctx, metric_engine engine) {
   gpu_.emplace(ctx, indexes_.front().whole(), metric_gpu_options{engine});
 }
@@ -224,64 +298,43 @@ schedule_work work_of_all(context const& ctx, schedule_work const& own, metric_s
 }
 
 metric_search::metric_search(context const& ctx, metric_collection const& objects,
-                             std::optional<metric_asked> asked, schedule_options const& schedule,
-                             metric_collection_work* work)
-    : collection_with_radius(objects), objects_(objects), schedule_(schedule), work_(work) {
-  if (asked) count_ = size_of(*asked);
+                             std::optional<metric_asked> const& asked,
+                             schedule_options const& schedule, metric_collection_work* work)
+    : metric_search(
+          ctx, objects,
+          asked ? objects.searches(ctx, *asked, schedule, work) : std::vector<metric_part_search>(),
+          objects.on_gpus() != nullptr) {}
+
+metric_search::metric_search(context const& ctx, item_collection const& objects,
+                             std::vector<metric_part_search> searches, bool is_on_gpus)
+    : collection_with_radius(objects), searches_(std::move(searches)), is_on_gpus_(is_on_gpus) {
+  if (!searches_.empty()) count_ = searches_.front().queries->size();
+  for (metric_part_search const& part : searches_)
+    if (part.queries->size() != count_)
+      throw usage_error(fmt::format("queries: found {} for a part, expected {} as for the first",
+                                    part.queries->size(), count_));
   if (is_split()) count_ = gather_values(*ctx.processes, count_).front();
-  for (std::size_t p = 0; asked && p < parts_.size(); ++p)
-    asked_.push_back(objects.indexes_[p].objects.queries(ctx, *asked));
 }
 
 batch_limits metric_search::limits(context const& ctx) const {
   constexpr std::size_t of_gpus = std::size_t{1} << 16;
-  if (objects_.on_gpus() != nullptr)
-    return {.most = of_gpus, .first_in_range = of_gpus, .most_in_range = of_gpus};
+  if (is_on_gpus_) return {.most = of_gpus, .first_in_range = of_gpus, .most_in_range = of_gpus};
   // Dense search and schedules are faster with many queries at once.
   return {.neighbours = std::size_t{1} << 22,
           .fewest = 256,
           .least_share = 32 * static_cast<std::size_t>(ctx.thread_count())};
 }
 
-neighbours metric_search::search(context const& ctx, std::size_t part, index_range queries,
-                                 std::size_t k) const {
-  query_range const some(*asked_[part], queries);
-  auto const& index = objects_.indexes_[part];
-  schedule_work* const work = work_ != nullptr ? &work_->of_threads : nullptr;
-  if (auto const* const split = std::get_if<split_metric_index>(&index.index))
-    return split->search(ctx, some, k, work);
-  if (schedule_.schedule != metric_schedule::automatic)
-    return search_scheduled(ctx, index.whole(), some, k, schedule_, work);
-  return without_schedule(
-      [&](metric_work& done) { return index.whole().search(ctx, some, k, &done); }, work);
-}
-
-rows_in_range metric_search::search_range(context const& ctx, std::size_t part, index_range queries,
-                                          double radius) const {
-  query_range const some(*asked_[part], queries);
-  auto const& index = objects_.indexes_[part];
-  schedule_work* const work = work_ != nullptr ? &work_->of_threads : nullptr;
-  if (auto const* const split = std::get_if<split_metric_index>(&index.index))
-    return split->search_range(ctx, some, radius, work);
-  if (schedule_.schedule != metric_schedule::automatic)
-    return search_range_scheduled(ctx, index.whole(), some, radius, schedule_, work);
-  return without_schedule(
-      [&](metric_work& done) { return index.whole().search_range(ctx, some, radius, &done); },
-      work);
-}
-
 neighbours metric_search::nearest_of_whole(context const& ctx, index_range queries,
                                            std::size_t k) const {
-  if (objects_.on_gpus() == nullptr) return search(ctx, 0, queries, k);
-  return objects_.on_gpus()->search(ctx, query_range(*asked_.front(), queries), k,
-                                    work_ != nullptr ? &work_->of_gpus : nullptr);
+  metric_part_search const& whole = searches_.front();
+  return whole.nearest(ctx, query_range(*whole.queries, queries), k);
 }
 
 rows_in_range metric_search::within_whole(context const& ctx, index_range queries,
                                           double radius) const {
-  if (objects_.on_gpus() == nullptr) return search_range(ctx, 0, queries, radius);
-  return objects_.on_gpus()->search_range(ctx, query_range(*asked_.front(), queries), radius,
-                                          work_ != nullptr ? &work_->of_gpus : nullptr);
+  metric_part_search const& whole = searches_.front();
+  return whole.within(ctx, query_range(*whole.queries, queries), radius);
 }
 
 std::vector<part_neighbours> metric_search::nearest_of_parts(context const& ctx,
@@ -289,7 +342,8 @@ std::vector<part_neighbours> metric_search::nearest_of_parts(context const& ctx,
                                                              std::size_t k) const {
   std::vector<part_neighbours> found;
   for (std::size_t p = 0; p < parts_.size(); ++p)
-    found.push_back({search(ctx, p, queries, neighbours_in(parts_[p], k)),
+    found.push_back({searches_[p].nearest(ctx, query_range(*searches_[p].queries, queries),
+                                          neighbours_in(parts_[p], k)),
                      value_order::smaller_is_nearer,
                      {},
                      {}});
@@ -299,9 +353,31 @@ std::vector<part_neighbours> metric_search::nearest_of_parts(context const& ctx,
 std::vector<part_rows_in_range> metric_search::within_parts(context const& ctx, index_range queries,
                                                             double radius) const {
   std::vector<part_rows_in_range> found;
-  for (std::size_t p = 0; p < parts_.size(); ++p)
-    found.push_back({search_range(ctx, p, queries, radius), value_order::smaller_is_nearer, {}});
+  for (metric_part_search const& part : searches_)
+    found.push_back({part.within(ctx, query_range(*part.queries, queries), radius),
+                     value_order::smaller_is_nearer,
+                     {}});
   return found;
+}
+
+std::unique_ptr<searcher> make_searcher(context const& ctx, std::vector<metric_search_part> parts,
+                                        bool is_split, metric_work* work) {
+  std::vector<std::size_t> sizes;
+  std::vector<metric_part_search> searches;
+  for (metric_search_part& part : parts) {
+    sizes.push_back(part.index->space().size());
+    searches.push_back(search_of(std::move(part.queries), std::move(part.index), work));
+  }
+  numbered_objects objects(ctx, sizes, is_split);
+  return std::make_unique<metric_search>(ctx, objects, std::move(searches), false);
+}
+
+std::unique_ptr<searcher> make_searcher(std::shared_ptr<metric_gpu_index const> index,
+                                        std::shared_ptr<metric_queries const> queries,
+                                        metric_gpu_work* work) {
+  numbered_objects const objects({}, {index->size()}, false);
+  std::vector<metric_part_search> searches{search_of(std::move(queries), std::move(index), work)};
+  return std::make_unique<metric_search>(context(), objects, std::move(searches), true);
 }
 
 }  // namespace rulerank::knn

@@ -87,6 +87,23 @@ search_seconds search_seconds_of(metric_search_plan const& plan, metric_objects 
 /// threads. The reason is empty if the plan names the type.
 metric_index_choice choose_index(metric_search_plan const& plan, metric_objects const& objects,
                                  bool on_gpus);
+
+/// The work of searches on threads and on GPUs.
+struct metric_collection_work {
+  schedule_work of_threads;
+  metric_gpu_work of_gpus;
+};
+/// Returns the work of the threads of all processes, on each process, if they divided it.
+/// Collective.
+schedule_work work_of_all(context const& ctx, schedule_work const& own, metric_schedule schedule);
+
+/// The searches in one part, and its queries.
+struct metric_part_search {
+  std::shared_ptr<metric_queries const> queries;
+  std::function<neighbours(context const&, metric_queries const&, std::size_t k)> nearest;
+  std::function<rows_in_range(context const&, metric_queries const&, double radius)> within;
+};
+
 /// Objects of a metric space: one index, which GPUs may search, or indexes of parts.
 class metric_collection final : public item_collection {
  public:
@@ -119,6 +136,10 @@ class metric_collection final : public item_collection {
   /// `metric_gpu_index`.
   void copy_to_gpus(context const& ctx, metric_engine engine);
   metric_gpu_index const* on_gpus() const { return gpu_ ? &*gpu_ : nullptr; }
+  /// Returns the searches for queries in the parts here, for `metric_search`.
+  std::vector<metric_part_search> searches(context const& ctx, metric_asked const& asked,
+                                           schedule_options const& schedule,
+                                           metric_collection_work* work) const;
 
   std::optional<std::string> id_of(std::uint32_t object) const override {
     return std::to_string(object);
@@ -137,45 +158,33 @@ class metric_collection final : public item_collection {
   metric_collection() = default;
   void add(std::size_t first, metric_objects objects,
            std::variant<metric_index, split_metric_index> index);
-  friend class metric_search;
 
   std::vector<part_index> indexes_;  // one per part
   std::optional<metric_gpu_index> gpu_;
 };
 
-/// The work of searches on threads and on GPUs.
-struct metric_collection_work {
-  schedule_work of_threads;
-  metric_gpu_work of_gpus;
-};
-/// Returns the work of the threads of all processes, on each process, if they divided it.
-/// Collective.
-schedule_work work_of_all(context const& ctx, schedule_work const& own, metric_schedule schedule);
-
 /// A search among the objects of a collection. The collection and the work must outlive it.
-class metric_search final : public collection_with_radius {
+class metric_search : public collection_with_radius {
  public:
   /// `asked`: empty on a process without parts, which gets the number of queries from the first
   /// process; the constructor is collective. `schedule`: how threads divide queries, for an index
   /// of one part or of parts for threads. Adds its work to `*work`; several threads may search at
   /// once only if it is null. Throws as `metric_objects::queries`.
   metric_search(context const& ctx, metric_collection const& objects,
-                std::optional<metric_asked> asked, schedule_options const& schedule = {},
+                std::optional<metric_asked> const& asked, schedule_options const& schedule = {},
                 metric_collection_work* work = nullptr);
+  /// `searches`: one per part. Throws `usage_error` for different numbers of queries.
+  metric_search(context const& ctx, item_collection const& objects,
+                std::vector<metric_part_search> searches, bool is_on_gpus);
 
-  /// The number of queries, on all processes.
-  std::size_t queries() const noexcept { return count_; }
-
+  std::size_t queries() const noexcept override { return count_; }
   std::optional<std::string> id_of(std::uint32_t object) const override {
-    return objects_.id_of(object);
+    return std::to_string(object);
   }
   bool has_ids_in_parts() const override { return false; }
   batch_limits limits(context const& ctx) const override;
 
  private:
-  neighbours search(context const& ctx, std::size_t part, index_range queries, std::size_t k) const;
-  rows_in_range search_range(context const& ctx, std::size_t part, index_range queries,
-                             double radius) const;
   neighbours nearest_of_whole(context const& ctx, index_range queries,
                               std::size_t k) const override;
   std::vector<part_neighbours> nearest_of_parts(context const& ctx, index_range queries,
@@ -184,11 +193,9 @@ class metric_search final : public collection_with_radius {
   std::vector<part_rows_in_range> within_parts(context const& ctx, index_range queries,
                                                double radius) const override;
 
-  metric_collection const& objects_;
-  std::vector<std::shared_ptr<metric_queries const>> asked_;  // one per part
+  std::vector<metric_part_search> searches_;
   std::size_t count_ = 0;
-  schedule_options schedule_;
-  metric_collection_work* work_;
+  bool is_on_gpus_;
 };
 
 }  // namespace rulerank::knn

@@ -5,6 +5,7 @@
 #include "core/engine_info.hpp"
 #include "datasets/vectors.hpp"
 #include "knn/neighbours.hpp"
+#include "knn/searcher.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -318,6 +319,18 @@ struct saved_metric_index {
   std::shared_ptr<vector_space const> vectors;
   std::shared_ptr<word_space const> words;
 };
+
+/// Indexed objects, and the queries of their space.
+struct metric_search_part {
+  std::shared_ptr<metric_index const> index;
+  std::shared_ptr<metric_queries const> queries;
+};
+/// Makes a searcher for queries among the objects of indexes, which are consecutive parts of a
+/// collection: all parts or, with `is_split`, the parts of this process of the context. All parts
+/// have the same queries. The id of an object is its number. Adds its work to `*work` unless it is
+/// null. Throws `usage_error` for different numbers of queries. Collective if `is_split`.
+std::unique_ptr<searcher> make_searcher(context const& ctx, std::vector<metric_search_part> parts,
+                                        bool is_split = false, metric_work* work = nullptr);
 
 /// Three objects whose distances violate the definition of a metric.
 struct metric_breach {

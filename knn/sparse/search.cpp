@@ -223,6 +223,10 @@ sparse_engine sparse_searcher::engine() const noexcept {
   return implementation_->options.engine;
 }
 
+std::size_t sparse_searcher::size() const noexcept {
+  return implementation_->index.size();
+}
+
 neighbours sparse_searcher::search(context const& ctx, sparse_rows const& queries, std::size_t k,
                                    sparse_result_options const& results,
                                    sparse_search_work* work) const {

@@ -3,6 +3,7 @@
 #include "core/context.hpp"
 #include "core/engine_info.hpp"
 #include "knn/neighbours.hpp"
+#include "knn/searcher.hpp"
 #include "knn/sparse/sparse_index.hpp"
 
 #include <cstddef>
@@ -10,6 +11,7 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace rulerank::inline v0::knn {
 
@@ -88,6 +90,8 @@ class sparse_searcher {
                     sparse_result_options const& results = {},
                     sparse_search_work* work = nullptr) const;
   sparse_engine engine() const noexcept;
+  /// The number of documents.
+  std::size_t size() const noexcept;
 
  private:
   friend struct sparse_searcher_access;
@@ -95,5 +99,16 @@ class sparse_searcher {
   explicit sparse_searcher(std::unique_ptr<implementation> made);
   std::unique_ptr<implementation> implementation_;
 };
+
+/// Makes a searcher for queries among the documents of indexes, which are consecutive parts of a
+/// collection: all parts or, with `is_split`, the parts of this process of the context. Each part
+/// must name the terms of all (`sparse_index_parts::terms_of_all`), because they set the norms of
+/// queries. The id of a document is its number. Throws `usage_error` for several parts or
+/// `is_split` with an engine other than `tiles` or `mt`. Collective if `is_split`.
+std::unique_ptr<searcher> make_searcher(context const& ctx,
+                                        std::vector<std::shared_ptr<sparse_searcher const>> parts,
+                                        sparse_matrix queries,
+                                        sparse_result_options const& results = {},
+                                        bool is_split = false);
 
 }  // namespace rulerank::knn

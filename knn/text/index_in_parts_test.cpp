@@ -90,7 +90,7 @@ TEST(IndexInParts, NoIdsAreSentWhereNoneAreWritten) {
                                  {rows.rows(mine.begin, mine.size()), mine.begin, rows.size()},
                                  true, {}, ids);
     ASSERT_TRUE(parts.has_ids_in_parts());
-    expect_same(search_all(process_of(overheard), dense_search(parts, queries), queries.size(), 7),
+    expect_same(dense_search(parts, queries).nearest(process_of(overheard), 7),
                 whole.search({}, queries, 7));
     EXPECT_EQ(overheard.sent.find("777777777777"), std::string::npos);
   });
@@ -117,30 +117,24 @@ TEST(IndexInParts, DenseRowsAreFoundAsInOneIndex) {
     EXPECT_EQ(parts.first_index().dimensions(), 5U);
     EXPECT_EQ(parts.first_index().metric(), metric);
     dense_index const whole({}, rows, options);
-    std::vector<std::uint64_t> of_query;
-    for (std::size_t q = 0; q < queries.size(); ++q)
-      for (std::uint64_t const word : filter) of_query.push_back(word << (q % 3));
-    for (dense_filter const& allowed :
-         {dense_filter{}, dense_filter{filter, {}}, dense_filter{{}, of_query},
-          dense_filter{filter, of_query}}) {
-      dense_search const search(parts, queries, allowed);
+    for (bool const is_filtered : {false, true}) {
+      dense_filter const allowed{is_filtered ? filter : std::vector<std::uint64_t>(), {}};
+      dense_search search(parts, queries);
+      if (is_filtered) search.keep_only(filter);
       for (std::size_t const k : {1U, 7U, 131U})
-        expect_same(search_all({}, search, queries.size(), k),
-                    whole.search({}, queries, k, allowed));
-      expect_same(search_all_in_range({}, search, queries.size(), 0.9),
-                  whole.search_range({}, queries, 0.9, allowed));
+        expect_same(search.nearest({}, k), whole.search({}, queries, k, allowed));
+      expect_same(search.within({}, 0.9), whole.search_range({}, queries, 0.9, allowed));
       dense_collection const one(dense_index({}, rows, options));
       for (int const size : {2, 3})
         run_processes(size, [&](process_group const& group) {
-          expect_same(
-              search_all(process_of(group), dense_search(one, queries, allowed), queries.size(), 7),
-              whole.search({}, queries, 7, allowed));
+          dense_search dealt(one, queries);
+          if (is_filtered) dealt.keep_only(filter);
+          expect_same(dealt.nearest(process_of(group), 7), whole.search({}, queries, 7, allowed));
         });
     }
-    EXPECT_EQ(message_of<usage_error>([&] {
-                dense_search(parts, queries, {std::span(filter).first(2), {}});
-              }),
-              "filter of all queries: found 2 words, expected 3 for 131 rows");
+    EXPECT_EQ(message_of<usage_error>(
+                  [&] { dense_search(parts, queries).keep_only(std::span(filter).first(2)); }),
+              "filter: found 2 words of 64 bits, expected 3 for 131 items");
     EXPECT_NE(message_of<usage_error>([&] { parts.save({}, path); }), "OK");
     EXPECT_NE(message_of([&] { metric_collection::open({}, path); }), "OK");
     EXPECT_NE(message_of([&] { text_collection::open({}, path); }), "OK");
@@ -182,8 +176,8 @@ TEST(IndexInParts, VectorsAndWordsAreFoundAsInOneIndex) {
     metric_index const whole({}, all.space(), options);
     auto const queries = all.queries({}, some);
     for (std::size_t const k : {1U, 8U, 90U})
-      expect_same(search_all({}, search, 9, k), whole.search({}, *queries, k));
-    expect_same(search_all_in_range({}, search, 9, 3), whole.search_range({}, *queries, 3));
+      expect_same(search.nearest({}, k), whole.search({}, *queries, k));
+    expect_same(search.within({}, 3), whole.search_range({}, *queries, 3));
   }
 }
 
@@ -196,8 +190,8 @@ TEST(IndexInParts, ObjectsOfOnesOwnAreFoundAsInTheirIndex) {
   metric_index const whole({}, space, {.type = metric_index_type::lc});
   metric_search const search({}, objects, queries);
   EXPECT_EQ(search.queries(), 2U);
-  expect_same(search_all({}, search, 2, 3), whole.search({}, *queries, 3));
-  expect_same(search_all_in_range({}, search, 2, 2), whole.search_range({}, *queries, 2));
+  expect_same(search.nearest({}, 3), whole.search({}, *queries, 3));
+  expect_same(search.within({}, 2), whole.search_range({}, *queries, 2));
 }
 
 TEST(IndexInParts, DocumentsAreFoundAsInOneIndex) {
@@ -230,17 +224,16 @@ TEST(IndexInParts, DocumentsAreFoundAsInOneIndex) {
     sparse_searcher const searcher({}, whole.index(), {metric});
     for (std::size_t const k : {25U, 1U, 61U, 62U, 1U})  // the parts are prepared once
       for (bool const pad : {false, true})
-        expect_same(search_all({},
-                               text_search(parts, parts.searchers({}, {metric}), queries, "queries",
-                                           {.pad = pad}),
-                               queries.size(), k),
-                    searcher.search({}, weights, std::min<std::size_t>(k, 61), {.pad = pad}));
+        expect_same(
+            text_search(parts, parts.searchers({}, {metric}), queries, "queries", {.pad = pad})
+                .nearest({}, k),
+            searcher.search({}, weights, std::min<std::size_t>(k, 61), {.pad = pad}));
   }
   text_collection const one(text_index::build({}, collection, options));
   text_search const search(one, one.searchers({}, sparse_search_options{}), queries, "queries",
                            {.pad = true});
   for (std::size_t const k : {5U, 1U, 61U})
-    expect_same(search.nearest({}, {0, queries.size()}, k),
+    expect_same(search.nearest({}, k),
                 sparse_searcher({}, whole.index(), {}).search({}, weights, k, {.pad = true}));
 }
 
@@ -259,7 +252,7 @@ TEST(text_collection, keeps_the_searchers_of_the_last_options) {
   auto const again = collection.searchers({}, by_cosine);
   EXPECT_NE(again, first);
   for (auto const& searchers : {first, again})  // each is valid as long as it is held
-    EXPECT_EQ(text_search(collection, searchers, documents, "queries").nearest({}, {0, 2}, 1).id,
+    EXPECT_EQ(text_search(collection, searchers, documents, "queries").nearest({}, 1).id,
               (std::vector<std::uint32_t>{0, 1}));
 }
 

@@ -4,14 +4,11 @@
 #include "core/output_file.hpp"
 #include "datasets/text_source.hpp"
 #include "knn/index_parts.hpp"
-#include "knn/sparse/engine.hpp"
 #include "knn/text/text_index_part.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <mutex>
 #include <span>
-#include <unordered_set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -22,31 +19,28 @@ struct text_collection::kept_searchers {
   std::mutex making{};
   sparse_search_options options{};
   std::vector<int> devices{};
-  std::shared_ptr<text_searchers const> kept{};
+  sparse_searchers kept{};
 };
+
+namespace {
+
+std::shared_ptr<text_index const> shared(text_index index) {
+  return std::make_shared<text_index const>(std::move(index));
+}
+
+}  // namespace
 
 text_collection::text_collection() : kept_(std::make_shared<kept_searchers>()) {}
 
-bool text_collection::searches_parts(sparse_engine engine) {
-  if (engine == sparse_engine::automatic) return true;
-  return find_engine(sparse_engines(), engine) != nullptr &&
-         registered_sparse_engines().maker_of(engine).gives_definition;
-}
-
-std::string text_collection::engines_of_parts() {
-  std::string names;
-  for (sparse_engine_info const& one : sparse_engines())
-    if (searches_parts(one.which)) names.append(names.empty() ? "" : " or ").append(one.name);
-  return names;
-}
-
-void text_collection::add(text_index index) {
-  parts_.push_back({static_cast<std::size_t>(index.first_document()), index.ids().size()});
-  postings_ += index.index().postings();
+void text_collection::add(std::shared_ptr<text_index const> index) {
+  parts_.push_back({static_cast<std::size_t>(index->first_document()), index->ids().size()});
+  postings_ += index->index().postings();
   indexes_.push_back(std::move(index));
 }
 
-text_collection::text_collection(text_index whole) : text_collection() {
+text_collection::text_collection(text_index whole) : text_collection(shared(std::move(whole))) {}
+
+text_collection::text_collection(std::shared_ptr<text_index const> whole) : text_collection() {
   add(std::move(whole));
   items_ = parts_.front().size;
 }
@@ -61,7 +55,7 @@ text_collection text_collection::open_parts(context const& ctx, std::string cons
   text_collection opened;
   opened.item_collection::open_parts(
       ctx, read_index_parts(path, "text"), is_split,
-      [&](index_part const& part) { opened.add(text_index_part::open(ctx, part.path)); });
+      [&](index_part const& part) { opened.add(shared(text_index_part::open(ctx, part.path))); });
   if (is_split) opened.postings_ = sum(*ctx.processes, opened.postings_);
   return opened;
 }
@@ -70,7 +64,7 @@ text_collection text_collection::build_part(context const& ctx, std::string cons
                                             text_index_options const& options) {
   text_collection built;
   built.is_split_ = true;
-  built.add(text_index_part::build(ctx, collection, options, *ctx.processes));
+  built.add(shared(text_index_part::build(ctx, collection, options, *ctx.processes)));
   built.items_ = built.first_index().statistics().documents;
   built.postings_ = sum(*ctx.processes, built.postings_);
   return built;
@@ -95,7 +89,7 @@ std::vector<std::string> text_collection::labels(context const& ctx) const {
   std::vector<std::pair<std::uint64_t, std::string>> all;
   for (std::size_t p = 0; p < parts_.size(); ++p)
     for (std::size_t d = 0; d < parts_[p].size; ++d)
-      all.emplace_back(parts_[p].first + d, indexes_[p].label(d));
+      all.emplace_back(parts_[p].first + d, indexes_[p]->label(d));
   if (is_split_) all = join(*ctx.processes, all);
   std::vector<std::string> labels(items_);
   for (auto& [document, label] : all) labels[document] = std::move(label);
@@ -109,22 +103,20 @@ void text_collection::save(context const& ctx, std::string const& path) const {
   });
 }
 
-std::shared_ptr<text_searchers const> text_collection::searchers(context const& ctx,
-                                                                 searcher_maker const& make) const {
-  auto const made = std::make_shared<text_searchers>();
-  for (text_index const& part : indexes_) made->push_back(make(ctx, part.index()));
+sparse_searchers text_collection::searchers(context const& ctx, searcher_maker const& make) const {
+  sparse_searchers made;
+  for (auto const& part : indexes_)
+    made.push_back(std::make_shared<sparse_searcher const>(make(ctx, part->index())));
   return made;
 }
 
-std::shared_ptr<text_searchers const> text_collection::searchers(
-    context const& ctx, sparse_search_options const& options) const {
-  if (!is_whole() && !searches_parts(options.engine))
-    throw usage_error(fmt::format("engine {} cannot search an index in parts, expected {}",
-                                  name_of(options.engine), engines_of_parts()));
+sparse_searchers text_collection::searchers(context const& ctx,
+                                            sparse_search_options const& options) const {
+  if (!is_whole()) expect_parts_engine(options.engine);
   kept_searchers& own = *kept_;
   std::lock_guard const alone(own.making);
-  if (own.kept == nullptr || own.options != options || own.devices != ctx.devices) {
-    own.kept = nullptr;  // frees the old ones first, since memory may not hold both
+  if (own.kept.empty() || own.options != options || own.devices != ctx.devices) {
+    own.kept.clear();  // frees the old ones first, since memory may not hold both
     own.kept = searchers(ctx, [&](context const& on, sparse_index const& part) {
       return sparse_searcher(on, part, options);
     });
@@ -134,92 +126,61 @@ std::shared_ptr<text_searchers const> text_collection::searchers(
   return own.kept;
 }
 
-text_search::text_search(text_collection const& documents,
-                         std::shared_ptr<text_searchers const> searchers,
-                         std::span<datasets::text_document const> queries, std::string name,
-                         sparse_result_options const& results)
-    : searched_collection(documents),
-      documents_(documents),
-      searchers_(std::move(searchers)),
-      queries_(queries),
-      name_(std::move(name)),
-      results_(results) {}
-
-batch_limits text_search::limits(context const& ctx) const {
-  // A search processes many queries of a thread with one tile.
-  return {.dealt_neighbours = std::size_t{1} << 21,
-          .most = ctx.devices.empty() ? std::size_t{4096} : std::size_t{1} << 16,
-          .least_share = 64 * static_cast<std::size_t>(ctx.thread_count())};
+std::optional<std::string> text_collection::id_of(std::uint32_t document) const {
+  for (std::size_t p = 0; p < parts_.size(); ++p)
+    if (document >= parts_[p].first && document - parts_[p].first < parts_[p].size)
+      return std::string(indexes_[p]->ids()[document - parts_[p].first]);
+  return std::nullopt;
 }
 
-sparse_matrix text_search::weights_of(context const& ctx, index_range queries) const {
-  auto const some = queries_.subspan(queries.begin, queries.size());
-  sparse_matrix matrix = documents_.first_index().queries(ctx, some);
-  sparse_rows const rows = matrix;
+namespace {
+
+/// Throws `error` naming a query with a weight that a search does not support.
+void expect_weights(sparse_rows const& rows, std::span<datasets::text_document const> queries,
+                    std::string const& name) {
   for (std::size_t q = 0; q < rows.size(); ++q)
     for (double const weight : rows[q].weight)
       if (std::abs(weight) > largest_weight)
         throw error(
-            {datasets::display_name(name_), 0, 0},
+            {datasets::display_name(name), 0, 0},
             fmt::format("found a value of query {} whose tf-idf weight is {}, expected at most {}",
-                        rulerank::quoted(some[q].id), weight, largest_weight));
-  return matrix;
+                        rulerank::quoted(queries[q].id), weight, largest_weight));
 }
 
-std::optional<std::string> text_collection::id_of(std::uint32_t document) const {
-  for (std::size_t p = 0; p < parts_.size(); ++p)
-    if (document >= parts_[p].first && document - parts_[p].first < parts_[p].size)
-      return std::string(indexes_[p].ids()[document - parts_[p].first]);
-  return std::nullopt;
-}
-
-neighbours text_search::nearest_of_whole(context const& ctx, index_range queries,
-                                         std::size_t k) const {
-  return searchers_->front().search(ctx, weights_of(ctx, queries), k, results_);
-}
-
-bool text_search::has_no_more(value_order order) const {
+sparse_search::query_weights text_weights(text_collection const& documents,
+                                          std::span<datasets::text_document const> queries,
+                                          std::string name) {
   // Vectors are never in parts, so all processes without parts give the same answer.
-  bool const has_vectors = has_parts() && holds_vectors(documents_.first_index().options());
-  return results_.pad || (order == value_order::larger_is_nearer && !has_vectors);
+  bool const has_vectors =
+      documents.has_parts() && holds_vectors(documents.first_index().options());
+  auto const of = [&documents, queries, name = std::move(name)](context const& ctx,
+                                                                index_range some) {
+    auto const texts = queries.subspan(some.begin, some.size());
+    sparse_matrix weights = documents.first_index().queries(ctx, texts);
+    expect_weights(weights, texts, name);
+    return weights;
+  };
+  return {queries.size(), of, has_vectors};
 }
 
-neighbours text_search::nearest_in_filter(context const& ctx, index_range queries,
-                                          std::size_t k) const {
-  text_search const matching(documents_, searchers_, queries_, name_, results_);
-  auto const order = matching.nearest(ctx, {queries.begin, queries.begin}, 1).order;
-  if (has_no_more(order)) return searched_collection::nearest_in_filter(ctx, queries, k);
-  text_search padded(documents_, searchers_, queries_, name_, {.pad = true});
-  padded.keep_only(filter());
-  neighbours found = padded.nearest(ctx, queries, k);
-  for (std::size_t q = 0; q < queries.size(); ++q) {
-    std::size_t const count = found.count_of(q);
-    if (count == 0) continue;
-    std::size_t const query = queries.begin + q;
-    auto const ids = std::span(found.id).subspan(q * k, k);
-    auto const values = std::span(found.value).subspan(q * k, k);
-    auto const matches = matching.within(ctx, {query, query + 1}, values[count - 1]).row;
-    std::unordered_set<std::uint32_t> const is_match(matches.begin(), matches.end());
-    std::size_t left = 0;
-    for (std::size_t i = 0; i < count; ++i)
-      if (is_match.contains(ids[i])) {
-        ids[left] = ids[i];
-        values[left++] = values[i];
-      }
-    std::ranges::fill(ids.subspan(left), no_neighbour);
-    std::ranges::fill(values.subspan(left), 0);
-  }
-  return found;
-}
+}  // namespace
 
-std::vector<part_neighbours> text_search::nearest_of_parts(context const& ctx, index_range queries,
-                                                           std::size_t k) const {
-  std::vector<part_neighbours> found;
-  if (!has_parts()) return found;  // a process without parts has no terms
-  sparse_matrix const weights = weights_of(ctx, queries);
-  for (sparse_searcher const& part : *searchers_)
-    found.push_back(sparse_searcher_access::search_part(part, ctx, weights, k, results_));
-  return found;
+text_search::text_search(text_collection const& documents, sparse_searchers searchers,
+                         std::span<datasets::text_document const> queries, std::string name,
+                         sparse_result_options const& results)
+    : sparse_search(documents, std::move(searchers),
+                    text_weights(documents, queries, std::move(name)), results) {}
+
+std::unique_ptr<searcher> make_searcher(context const& ctx, std::shared_ptr<text_index const> index,
+                                        std::span<datasets::text_document const> queries,
+                                        sparse_search_options const& options,
+                                        sparse_result_options const& results) {
+  auto weights = sparse_search::weights_of(index->queries(ctx, queries));
+  weights.may_be_negative = holds_vectors(index->options());
+  text_collection documents(std::move(index));
+  auto searchers = documents.searchers(ctx, options);
+  return std::make_unique<owning_search<text_collection, sparse_search>>(
+      std::move(documents), std::move(searchers), std::move(weights), results);
 }
 
 }  // namespace rulerank::knn

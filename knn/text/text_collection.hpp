@@ -2,7 +2,7 @@
 
 #include "core/output_file.hpp"
 #include "knn/searched_collection.hpp"
-#include "knn/sparse/search.hpp"
+#include "knn/sparse/sparse_search.hpp"
 #include "knn/text/text_index.hpp"
 
 #include <cstddef>
@@ -16,17 +16,11 @@
 
 namespace rulerank::inline v0::knn {
 
-/// The searchers of a text collection, one per part.
-using text_searchers = std::vector<sparse_searcher>;
-
 /// Documents of text, or rows of term weights: one index, or indexes of parts.
 class text_collection final : public item_collection {
  public:
-  /// Whether an engine can search an index in parts: only engines with exactly the defined values.
-  static bool searches_parts(sparse_engine engine);
-  /// The names of these engines, for messages: "tiles or mt".
-  static std::string engines_of_parts();
   explicit text_collection(text_index whole);
+  explicit text_collection(std::shared_ptr<text_index const> whole);
   /// Opens the index in a file, or all its parts.
   static text_collection open(context const& ctx, std::string const& path);
   /// Opens an index in parts: this process's share if `is_split`, otherwise all. Throws `error`.
@@ -42,7 +36,7 @@ class text_collection final : public item_collection {
   void save(context const& ctx, std::string const& path) const;
 
   /// The index of the first part here; requires `has_parts`.
-  text_index const& first_index() const { return indexes_.front(); }
+  text_index const& first_index() const { return *indexes_.front(); }
   /// Postings of all parts, on all processes.
   std::uint64_t postings() const noexcept { return postings_; }
   /// Returns the labels of all documents by number, empty for none. Collective.
@@ -51,60 +45,33 @@ class text_collection final : public item_collection {
   /// Makes the searcher of a part.
   using searcher_maker = std::function<sparse_searcher(context const&, sparse_index const&)>;
   /// Makes a searcher for each part by `make`. The collection must outlive them.
-  std::shared_ptr<text_searchers const> searchers(context const& ctx,
-                                                  searcher_maker const& make) const;
+  sparse_searchers searchers(context const& ctx, searcher_maker const& make) const;
   /// Returns searchers with these options on the context's devices. Keeps the last result and
   /// returns it again for equal options and devices. Several threads may call it at once; while one
   /// makes searchers, the others wait. Throws as the constructor of `sparse_searcher`, and
   /// `usage_error` for an engine that does not search parts.
-  std::shared_ptr<text_searchers const> searchers(context const& ctx,
-                                                  sparse_search_options const& options) const;
+  sparse_searchers searchers(context const& ctx, sparse_search_options const& options) const;
 
   std::optional<std::string> id_of(std::uint32_t document) const override;
 
  private:
   text_collection();
-  void add(text_index index);
-  friend class text_search;
+  void add(std::shared_ptr<text_index const> index);
 
-  std::vector<text_index> indexes_;  // one per part
+  std::vector<std::shared_ptr<text_index const>> indexes_;  // one per part
   std::uint64_t postings_ = 0;
   struct kept_searchers;
   std::shared_ptr<kept_searchers> kept_;
 };
 
 /// A text search in a collection. The collection and the queries must outlive it.
-class text_search final : public searched_collection {
+class text_search : public sparse_search {
  public:
   /// `searchers`: of the collection. `name`: the file of the queries, named in the `error` that a
   /// search throws for a query whose tf-idf weight is too large. `results`: options of the results.
-  text_search(text_collection const& documents, std::shared_ptr<text_searchers const> searchers,
+  text_search(text_collection const& documents, sparse_searchers searchers,
               std::span<datasets::text_document const> queries, std::string name,
               sparse_result_options const& results = {});
-
-  std::optional<std::string> id_of(std::uint32_t document) const override {
-    return documents_.id_of(document);
-  }
-  batch_limits limits(context const& ctx) const override;
-
- private:
-  neighbours nearest_of_whole(context const& ctx, index_range queries,
-                              std::size_t k) const override;
-  std::vector<part_neighbours> nearest_of_parts(context const& ctx, index_range queries,
-                                                std::size_t k) const override;
-  /// Documents that do not match are excluded from the k nearest. They come after all matches,
-  /// except with distances or negative weights.
-  bool has_no_more(value_order order) const override;
-  /// Finds the k nearest in the filter, then excludes those that do not match.
-  neighbours nearest_in_filter(context const& ctx, index_range queries,
-                               std::size_t k) const override;
-  sparse_matrix weights_of(context const& ctx, index_range queries) const;
-
-  text_collection const& documents_;
-  std::shared_ptr<text_searchers const> searchers_;
-  std::span<datasets::text_document const> queries_;
-  std::string name_;
-  sparse_result_options results_;
 };
 
 }  // namespace rulerank::knn

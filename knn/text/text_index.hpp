@@ -2,7 +2,9 @@
 
 #include "core/context.hpp"
 #include "datasets/text/documents.hpp"
+#include "knn/searcher.hpp"
 #include "knn/similarity.hpp"
+#include "knn/sparse/search.hpp"
 #include "knn/sparse/sparse_index.hpp"
 #include "knn/sparse/weighting.hpp"
 #include "knn/text/analyzer.hpp"
@@ -173,5 +175,12 @@ struct indexed_collection {
 std::vector<field_counts> count_fields(context const& ctx, text_index const& index,
                                        std::string const& collection,
                                        text_index_options const& options);
+
+/// Makes a searcher for queries among the documents of an index, with their ids. Throws as
+/// `sparse_searcher` and `text_index::queries`.
+std::unique_ptr<searcher> make_searcher(context const& ctx, std::shared_ptr<text_index const> index,
+                                        std::span<datasets::text_document const> queries,
+                                        sparse_search_options const& options = {},
+                                        sparse_result_options const& results = {});
 
 }  // namespace rulerank::knn

@@ -8,7 +8,7 @@
 #include "knn/metric/metric_collection.hpp"
 #include "knn/metric/search.hpp"
 #include "knn/neighbours.hpp"
-#include "knn/searched_collection.hpp"
+#include "knn/searcher.hpp"
 #include "knn/similarity.hpp"
 #include "knn/sparse/search.hpp"
 #include "knn/sparse/weighting.hpp"
@@ -74,6 +74,10 @@ nb::tuple arrays_of(knn::rows_in_range&& found) {
                         array_of(std::move(rows)));
 }
 
+void keep_only(knn::searcher& search, input_vector<std::uint64_t> const& filter) {
+  if (auto const bits = span_of(filter); !bits.empty()) search.keep_only(bits);
+}
+
 /// Vectors with an engine that searches them.
 class python_dense_index {
  public:
@@ -97,15 +101,13 @@ class python_dense_index {
   }
   nb::tuple search(run_settings const& how, row_array const& queries, std::size_t k,
                    input_vector<std::uint64_t> const& filter) const {
-    return arrays_of(run(how, [&](context const& ctx) {
-      return knn::search_all(ctx, search_for(ctx, queries, filter), queries.shape(0), k);
-    }));
+    return arrays_of(run(
+        how, [&](context const& ctx) { return search_for(ctx, queries, filter).nearest(ctx, k); }));
   }
   nb::tuple search_range(run_settings const& how, row_array const& queries, double radius,
                          input_vector<std::uint64_t> const& filter) const {
     return arrays_of(run(how, [&](context const& ctx) {
-      return knn::search_all_in_range(ctx, search_for(ctx, queries, filter), queries.shape(0),
-                                      radius);
+      return search_for(ctx, queries, filter).within(ctx, radius);
     }));
   }
   std::size_t size() const { return rows_->size(); }
@@ -117,7 +119,9 @@ class python_dense_index {
       : rows_(std::make_shared<knn::dense_collection const>(std::move(rows))) {}
   knn::dense_search search_for(context const& ctx, row_array const& queries,
                                input_vector<std::uint64_t> const& filter) const {
-    return {*rows_, vectors_of(ctx, queries, "queries"), {span_of(filter), {}}};
+    knn::dense_search search(*rows_, vectors_of(ctx, queries, "queries"));
+    keep_only(search, filter);
+    return search;
   }
 
   std::shared_ptr<knn::dense_collection const> rows_;
@@ -134,10 +138,6 @@ void add_dense(nb::module_& to) {
       .def("search", &python_dense_index::search, "run"_a, "queries"_a, "k"_a, "filter"_a)
       .def("search_range", &python_dense_index::search_range, "run"_a, "queries"_a, "radius"_a,
            "filter"_a);
-}
-
-void keep_only(knn::searched_collection& search, input_vector<std::uint64_t> const& filter) {
-  if (auto const bits = span_of(filter); !bits.empty()) search.keep_only(bits);
 }
 
 /// A distance computed by Python: one call at a time, holding the interpreter's lock.
@@ -197,7 +197,7 @@ class python_metric_index {
           space_->queries(objects_of(nb::cast<nb::sequence>(queries))));
     return run(how, [&](context const& ctx) {
       if (rows) asked = vectors_of(ctx, *rows, "queries");
-      knn::metric_search search(ctx, *collection_, std::move(asked));
+      knn::metric_search search(ctx, *collection_, asked);
       keep_only(search, filter);
       return use(ctx, search);
     });
@@ -248,16 +248,15 @@ class python_metric_index {
   }
   nb::tuple search(run_settings const& how, nb::object const& queries, std::size_t k,
                    input_vector<std::uint64_t> const& filter) const {
-    return arrays_of(with_queries(how, queries, filter,
-                                  [&](context const& ctx, knn::metric_search const& search) {
-                                    return knn::search_all(ctx, search, search.queries(), k);
-                                  }));
+    return arrays_of(with_queries(
+        how, queries, filter,
+        [&](context const& ctx, knn::searcher const& search) { return search.nearest(ctx, k); }));
   }
   nb::tuple search_range(run_settings const& how, nb::object const& queries, double radius,
                          input_vector<std::uint64_t> const& filter) const {
-    return arrays_of(with_queries(
-        how, queries, filter, [&](context const& ctx, knn::metric_search const& search) {
-          return knn::search_all_in_range(ctx, search, search.queries(), radius);
+    return arrays_of(
+        with_queries(how, queries, filter, [&](context const& ctx, knn::searcher const& search) {
+          return search.within(ctx, radius);
         }));
   }
   std::size_t size() const { return collection_->size(); }
@@ -350,7 +349,7 @@ class python_text_index {
           documents_->searchers(ctx, {options().metric, knn::sparse_engine_from(engine_)});
       knn::text_search search(*documents_, searchers, queries, "queries", {pad});
       keep_only(search, filter);
-      return use(ctx, search, queries.size());
+      return use(ctx, search);
     });
   }
 
@@ -367,19 +366,16 @@ class python_text_index {
 
   nb::tuple search(run_settings const& how, std::vector<std::string> texts, std::size_t k,
                    input_vector<std::uint64_t> const& filter, bool pad) const {
-    return arrays_of(
-        with_queries(how, std::move(texts), filter, pad,
-                     [&](context const& ctx, knn::text_search const& search, std::size_t queries) {
-                       return knn::search_all(ctx, search, queries, k);
-                     }));
+    return arrays_of(with_queries(
+        how, std::move(texts), filter, pad,
+        [&](context const& ctx, knn::searcher const& search) { return search.nearest(ctx, k); }));
   }
   nb::tuple search_range(run_settings const& how, std::vector<std::string> texts, double radius,
                          input_vector<std::uint64_t> const& filter) const {
-    return arrays_of(
-        with_queries(how, std::move(texts), filter, false,
-                     [&](context const& ctx, knn::text_search const& search, std::size_t queries) {
-                       return knn::search_all_in_range(ctx, search, queries, radius);
-                     }));
+    return arrays_of(with_queries(how, std::move(texts), filter, false,
+                                  [&](context const& ctx, knn::searcher const& search) {
+                                    return search.within(ctx, radius);
+                                  }));
   }
   void save(run_settings const& how, std::string const& path) const {
     run(how, [&](context const& ctx) { documents_->save(ctx, path); });

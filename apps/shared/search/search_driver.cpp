@@ -107,10 +107,10 @@ search_run::parts search_run::find_parts(double memory_a_byte, std::string const
   return {splits_collection(owner_, arguments_.over_ranks, paths), opens_parts(paths)};
 }
 
-std::vector<std::uint64_t> search_run::read_filter(knn::item_collection const& items,
-                                                   std::string_view item, bool has_numbers) const {
-  if (arguments_.filter.empty()) return {};
-  return knn::read_filter(owner_.ctx(), arguments_.filter, items, item, has_numbers);
+void search_run::read_filter(knn::item_collection const& items, std::string_view item,
+                             bool has_numbers) {
+  if (!arguments_.filter.empty())
+    filter_ = knn::read_filter(owner_.ctx(), arguments_.filter, items, item, has_numbers);
 }
 
 neighbour_files search_run::open_output() const {
@@ -123,10 +123,11 @@ void search_run::leave_out_self(neighbour_files& output) const {
                                                   : arguments_.request.k);
 }
 
-void search_run::search(knn::searched_collection const& collection, std::size_t queries,
-                        neighbour_files& output, context const& ctx) const {
+void search_run::search(knn::searched_collection& collection, neighbour_files& output,
+                        context const& ctx) const {
+  if (filter_) collection.keep_only(*filter_);
   knn::search_in_batches(
-      ctx, collection, queries, arguments_.wanted(), collection.limits(ctx), output,
+      ctx, collection, arguments_.wanted(), collection.limits(ctx), output,
       [&](std::size_t tasks, process_group::task_fn const& task,
           process_group::keep_fn const& keep) { return owner_.deal(tasks, task, keep); });
 }

@@ -69,22 +69,19 @@ class search_run {
   /// `whole_for`: an option that prevents splitting the collection; empty: none.
   parts find_parts(double memory_a_byte, std::string const& whole_for = {}) const;
 
-  /// The items of --filter, one bit per item of the collection; empty without it. `item`: a noun
-  /// such as "a row". Items have ids or, with `has_numbers`, numbers. All processes must call it
-  /// together.
-  std::vector<std::uint64_t> read_filter(knn::item_collection const& items, std::string_view item,
-                                         bool has_numbers) const;
+  /// Reads --filter, which restricts the search. `item`: a noun such as "a row". Items have ids or,
+  /// with `has_numbers`, numbers. All processes must call it together.
+  void read_filter(knn::item_collection const& items, std::string_view item, bool has_numbers);
   /// Opens the output of the lines.
   neighbour_files open_output() const;
   /// Makes an output omit the query's own item, with --leave-out-self.
   void leave_out_self(neighbour_files& output) const;
-  /// Searches for `queries` in the collection, with the session's context or another.
-  void search(knn::searched_collection const& collection, std::size_t queries,
-              neighbour_files& output) const {
-    search(collection, queries, output, owner_.ctx());
+  /// Searches with the session's context, or another.
+  void search(knn::searched_collection& collection, neighbour_files& output) const {
+    search(collection, output, owner_.ctx());
   }
-  void search(knn::searched_collection const& collection, std::size_t queries,
-              neighbour_files& output, context const& ctx) const;
+  void search(knn::searched_collection& collection, neighbour_files& output,
+              context const& ctx) const;
   /// Commits the outputs, then reports how many queries were searched in how many `items`, such as
   /// "row". `summarize`: called in between.
   void finish(
@@ -98,6 +95,7 @@ class search_run {
  private:
   session& owner_;
   search_arguments const& arguments_;
+  std::optional<std::vector<std::uint64_t>> filter_;
 };
 
 }  // namespace rulerank::apps
