@@ -220,6 +220,8 @@ struct named_vectors_format {
 /// Lists all formats.
 std::span<named_vectors_format const> vectors_formats();
 std::string_view name_of(vectors_format which);
+/// Throws `usage_error` that lists the names.
+vectors_format vectors_format_from(std::string_view name);
 /// Returns the format that the name of an input file implies, if any.
 std::optional<vectors_format> vectors_format_of_name(std::string const& path);
 

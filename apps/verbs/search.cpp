@@ -5,15 +5,12 @@
 #include "apps/shared/search/search_driver.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
-#include "core/output_file.hpp"
 #include "datasets/text_source.hpp"
 #include "knn/search_seconds.hpp"
 #include "knn/sparse/published/fish.hpp"
 #include "knn/text/text_collection.hpp"
 
 #include <algorithm>
-#include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,32 +33,10 @@ struct search_text_arguments : search_arguments {
 /// Bytes of memory to make an index, per byte of text (bench/results/mpi/tables.md).
 constexpr double index_bytes_a_byte = 12;
 
-/// The format of the queries: the requested one, if the index has such terms.
-datasets::text_format format_of_queries(knn::text_index const& index, datasets::text_format asked) {
-  using enum datasets::text_format;
-  if (knn::holds_vectors(index.options())) {
-    if (asked != svmlight && asked != automatic)
-      throw usage_error("--collection-format: the index holds vectors, expected svmlight");
-    return svmlight;
-  }
-  if (asked == svmlight)
-    throw usage_error(
-        "--collection-format: found 'svmlight', but the index holds words; expected the format of "
-        "the queries");
-  return asked;
-}
-
 void check_usage(search_text_arguments const& arguments, CLI::App const& verb) {
-  if (arguments.collection.empty() && arguments.index.empty())
-    throw usage_error("found no documents, expected --collection or --index");
-  if (arguments.queries.empty() && arguments.index.empty())
-    throw usage_error("nothing to do, expected --queries, or --index to write the index to");
-  if (arguments.queries.empty() && arguments.collection.empty())
-    throw usage_error("nothing to do, expected --queries, or --collection to index");
-  if (arguments.collection.empty())
-    refuse_options(
-        verb, text_arguments::index_options(),
-        "cannot be combined with --index without --collection, because the index exists already");
+  arguments.expect_source("documents");
+  arguments.expect_work({});
+  arguments.check_index(verb, text_arguments::index_options(), "exists already");
   if (arguments.text.format == "svmlight")
     refuse_options(verb, text_arguments::word_options(),
                    "cannot be combined with --collection-format svmlight, which has no words");
@@ -83,7 +58,6 @@ void check_usage(search_text_arguments const& arguments, CLI::App const& verb) {
                                arguments.engine));
   if (!arguments.classes.empty() && arguments.votes.empty())
     throw usage_error("--classes needs --votes");
-  expect_index_file(arguments.index);
 }
 
 /// The corrector of the queries; empty without --correct. Throws `error` for an index file without
@@ -105,42 +79,23 @@ std::optional<knn::spelling_corrector> corrector_of(session& owner,
   return std::make_optional<knn::spelling_corrector>(owner.ctx(), index);
 }
 
-std::vector<session::named_input> stop_lists(search_text_arguments const& arguments) {
-  auto const list = arguments.text.stop_list();
-  return list ? std::vector{*list} : std::vector<session::named_input>();
-}
-
-/// How the documents are prepared for the search.
-struct search_preparation {
-  explicit search_preparation(search_text_arguments const& arguments)
-      : options{text_arguments::metric_from(arguments.metric, knn::similarity::cosine),
-                knn::sparse_engine_from(arguments.engine)},
-        fish{arguments.group, knn::load_balance_from(arguments.balance)} {}
-
-  knn::sparse_searcher searcher(context const& ctx, knn::sparse_index const& index) const {
-    if (options.engine == knn::sparse_engine::fish)
-      return knn::make_fish_searcher(ctx, index, options.metric, fish);
-    return {ctx, index, options};
-  }
-
-  knn::sparse_search_options options;
-  knn::fish_options fish;  ///< for that engine
-};
-
 /// One call of the verb.
 class text_search {
  public:
   text_search(session& owner, search_text_arguments const& arguments)
-      : owner_(owner), arguments_(arguments), run_(owner, arguments, stop_lists(arguments)) {}
+      : owner_(owner),
+        arguments_(arguments),
+        run_(owner, arguments, {arguments.text.stop_list()}) {}
 
   void run() {
     auto const reading = arguments_.text.options(owner_);
-    search_preparation preparation(arguments_);
+    options_ = {text_arguments::metric_from(arguments_.metric, knn::similarity::cosine),
+                knn::sparse_engine_from(arguments_.engine)};
+    fish_ = {arguments_.group, knn::load_balance_from(arguments_.balance)};
     std::optional<neighbour_files> out;
     std::optional<class_votes> votes;
     if (!arguments_.queries.empty()) {
       out.emplace(run_.open_output());
-      run_.leave_out_self(*out);
       if (!arguments_.votes.empty())
         votes.emplace(arguments_.votes, owner_.destination(arguments_.classes));
     }
@@ -150,116 +105,80 @@ class text_search {
     // Ranks without a part skip this; rank 0 owns part 0.
     if (documents.has_parts()) {
       knn::text_index const& first = documents.first_index();
-      preparation.options.metric =
-          text_arguments::metric_from(arguments_.metric, first.options().metric);
+      options_.metric = text_arguments::metric_from(arguments_.metric, first.options().metric);
       warn_without_terms(owner_, first);
       summary["terms"] = first.terms().size();
     }
     summary["postings"] = documents.postings();
     if (out) {
-      choose_engine(documents, preparation);
+      choose_engine(documents);
       run_.read_filter(documents, "a document", false);
       if (votes) {
         votes->learn(documents.labels(owner_.ctx()));
         out->vote(*std::move(votes), [this](std::size_t query) { return queries_[query].label; });
       }
       out->name_queries([this](std::size_t query) { return queries_[query].id; });
-      search(documents, reading, preparation.options.metric, *out);
+      search(documents, reading, *out);
     }
     run_.print();
   }
 
  private:
-  knn::text_index_options index_options() const {
+  knn::text_collection prepare() {
+    auto const parts = run_.find_parts(
+        index_bytes_a_byte, knn::searches_parts(options_.engine), knn::engines_of_parts(),
+        arguments_.text.format == "svmlight" ? "--collection-format svmlight" : "");
+    context const& ctx = owner_.ctx();
+    auto const timer = owner_.stage(arguments_.collection.empty() ? "open" : "index");
+    if (arguments_.collection.empty())
+      return knn::text_collection::open(ctx, arguments_.index, parts.is_split);
     knn::text_index_options options = arguments_.text.options(owner_);
     options.dictionary = arguments_.correct;
-    return options;
+    if (parts.is_split)
+      return knn::text_collection::build_part(ctx, arguments_.collection, options,
+                                              arguments_.index);
+    knn::text_index_timings timings;
+    auto made =
+        knn::text_collection::build(ctx, arguments_.collection, options, arguments_.index, timings);
+    owner_.took("read", timings.read_s);
+    owner_.took("weigh", timings.weigh_s);
+    return made;
   }
 
-  knn::text_collection prepare() {
-    bool const is_svmlight = arguments_.text.format == "svmlight";
-    auto const parts =
-        run_.find_parts(index_bytes_a_byte, is_svmlight ? "--collection-format svmlight" : "");
-    if (parts && !knn::searches_parts(knn::sparse_engine_from(arguments_.engine)))
-      throw usage_error(fmt::format("--engine {} cannot search a collection in parts, expected {}",
-                                    arguments_.engine, knn::engines_of_parts()));
-    context const& ctx = owner_.ctx();
-    if (parts.are_made) {
-      auto const timer = owner_.stage("open");
-      return knn::text_collection::open_parts(ctx, arguments_.index, parts.is_split);
-    }
-    if (!parts.is_split) return knn::text_collection(build());
-    auto const timer = owner_.stage("index");
-    knn::text_index_options const options = index_options();
-    return arguments_.index.empty()
-               ? knn::text_collection::build_part(ctx, arguments_.collection, options)
-               : knn::text_collection::build_part(ctx, arguments_.collection, options,
-                                                  arguments_.index);
-  }
-
-  /// Makes the index of all documents, or opens the stored one.
-  knn::text_index build() {
-    context const& ctx = owner_.ctx();
-    if (arguments_.collection.empty()) {
-      auto const timer = owner_.stage("open");
-      return knn::text_index::open(ctx, arguments_.index);
-    }
-    auto const timer = owner_.stage("index");
-    knn::text_index_options const options = index_options();
-    auto const note_times = [&](knn::text_index_timings const& timings) {
-      owner_.took("read", timings.read_s);
-      owner_.took("weigh", timings.weigh_s);
-    };
-    if (arguments_.index.empty()) {
-      auto index = knn::text_index::build(ctx, arguments_.collection, options);
-      note_times(index.timings());
-      return index;
-    }
-    output_file file(arguments_.index);
-    note_times(knn::text_index::build(ctx, arguments_.collection, options, file));
-    file.commit();
-    return knn::text_index::open(ctx, arguments_.index);
-  }
-
-  void choose_engine(knn::text_collection const& documents, search_preparation const& preparation) {
+  void choose_engine(knn::text_collection const& documents) {
     {
       auto const timer = owner_.stage("prepare");
       owner_.choose_device(
-          places_of(knn::sparse_engines(), preparation.options.engine),
+          places_of(knn::sparse_engines(), options_.engine),
           knn::text_search_seconds(
               static_cast<double>(documents.size()),
               datasets::expected_text_bytes(arguments_.queries) / knn::bytes_a_term));
       searchers_ =
           documents.searchers(owner_.ctx(), [&](context const& ctx, knn::sparse_index const& part) {
-            return preparation.searcher(ctx, part);
+            return options_.engine == knn::sparse_engine::fish
+                       ? knn::make_fish_searcher(ctx, part, options_.metric, fish_)
+                       : knn::sparse_searcher(ctx, part, options_);
           });
     }
-    if (!documents.has_parts()) return;
-    auto const& engine = *find_engine(knn::sparse_engines(), searchers_.front()->engine());
-    owner_.expect_device_for(engine.name, engine.where);
+    if (documents.has_parts())
+      run_.expect_device_for(knn::sparse_engines(), searchers_.front()->engine());
   }
 
   /// Reads the queries, searches batch by batch and writes results.
   void search(knn::text_collection const& documents, knn::text_index_options const& reading,
-              knn::similarity metric, neighbour_files& out) {
+              neighbour_files& out) {
     correction_report corrections;
     std::size_t const queries = search_queries(documents, reading, out, corrections);
     auto& summary = run_.summary;
     summary["queries"] = queries;
-    nlohmann::ordered_json const list = corrections.list();
-    std::optional<knn::sparse_engine> engine;
-    if (documents.has_parts()) engine = searchers_.front()->engine();
     run_.finish(out, queries, documents.size(), "document", [&] {
       if (arguments_.correct) {
         corrections.finish(owner_);
-        summary["corrections"] = list;
+        summary["corrections"] = corrections.list();
       }
-      if (arguments_.request.radius)
-        summary["radius"] = *arguments_.request.radius;
-      else
-        summary["k"] = arguments_.kept_of(documents.size());
-      summary["metric"] = knn::name_of(metric);
-      if (engine) summary["engine"] = knn::name_of(*engine);
+      run_.add_request(documents.size());
+      summary["metric"] = knn::name_of(options_.metric);
+      if (documents.has_parts()) summary["engine"] = knn::name_of(searchers_.front()->engine());
     });
   }
 
@@ -268,8 +187,9 @@ class text_search {
                              correction_report& corrections) {
     // A rank without parts also reads the queries, to know their number.
     bool const has_parts = documents.has_parts();
-    auto const format =
-        has_parts ? format_of_queries(documents.first_index(), reading.format) : reading.format;
+    auto format = reading.format;
+    if (has_parts)
+      format = knn::query_format(documents.first_index(), "--collection-format", format);
     auto const corrector = has_parts ? corrector_of(owner_, arguments_, documents.first_index())
                                      : std::optional<knn::spelling_corrector>();
     context ctx = owner_.ctx();
@@ -289,7 +209,7 @@ class text_search {
       }
       auto const timer = owner_.stage("nearest");
       auto asked = asked_now();
-      run_.search(asked, out, ctx);
+      run_.search(asked, out, &ctx);
       done += queries_.size();
       owner_.ctx().report("search", done, 0);
       queries_.clear();
@@ -309,61 +229,58 @@ class text_search {
   session& owner_;
   search_text_arguments const& arguments_;
   search_run run_;
+  knn::sparse_search_options options_;
+  knn::fish_options fish_;  // for that engine
   knn::sparse_searchers searchers_;
   std::vector<datasets::text_document> queries_;  // of a batch
 };
 
 void add_text(CLI::App& search, session& owner) {
-  auto const arguments = std::make_shared<search_text_arguments>();
-  CLI::App* const verb =
-      add_verb(search, owner, "text", "Find the nearest documents of text queries, exactly",
-               "rulerank search text --collection docs.tsv --queries topics.tsv --k 100 --run "
-               "candidates.trec",
-               [arguments, &owner, &search] {
-                 check_usage(*arguments, *search.get_subcommand("text"));
-                 text_search(owner, *arguments).run();
-               });
-  runs_over_ranks(*verb);
-  arguments->add_sources_to(
-      *verb,
+  auto [verb, arguments] = add_verb<search_text_arguments>(
+      search, owner, "text", "Find the nearest documents of text queries, exactly",
+      "rulerank search text --collection docs.tsv --queries topics.tsv --k 100 --run "
+      "candidates.trec",
+      run_search<text_search, search_text_arguments>);
+  arguments.add_sources_to(
+      verb,
       "Documents: TSV, JSON lines, TREC's or SMART's form, or a folder; with --collection-format "
       "svmlight vectors; - is standard input",
       "Queries, in the same formats", "FILE|FOLDER|-");
   {
-    help_group const group(*verb, "Search");
-    number_option(*verb, "--radius", arguments->request.radius,
+    help_group const group(verb, "Search");
+    number_option(verb, "--radius", arguments.request.radius,
                   "Instead of --k: find all documents with at least this similarity, or with "
                   "--metric l2 at most this distance");
-    arguments->add_filter_to(*verb, "Ids of the documents that may be found, one on each line");
-    verb->add_flag("--pad", arguments->pad,
-                   "Fill up to k with documents that share no term with the query");
-    verb->add_flag("--correct", arguments->correct,
-                   fmt::format("{}; an index that is written keeps these words", correct_help));
-    value_option(*verb, "--metric NAME", arguments->metric,
+    arguments.add_filter_to(verb, "Ids of the documents that may be found, one on each line");
+    verb.add_flag("--pad", arguments.pad,
+                  "Fill up to k with documents that share no term with the query");
+    verb.add_flag("--correct", arguments.correct,
+                  fmt::format("{}; an index that is written keeps these words", correct_help));
+    value_option(verb, "--metric NAME", arguments.metric,
                  "Metric: cosine, ip (inner product) or l2; auto: ip for bm25 and for "
                  "--weighting's norm n, otherwise cosine");
   }
-  engine_option(*verb, "--engine", arguments->engine, knn::sparse_engines());
-  arguments->over_ranks.add_to(*verb);
+  engine_option(verb, "--engine", arguments.engine, knn::sparse_engines());
+  arguments.over_ranks.add_to(verb);
   {
-    help_group const group(*verb, machine_group);
-    renamed_option(*verb, "--group", "0.1.0",
-                   number_option(*verb, "--launch-queries", arguments->group,
+    help_group const group(verb, machine_group);
+    renamed_option(verb, "--group", "0.1.0",
+                   number_option(verb, "--launch-queries", arguments.group,
                                  "fish: number of queries of a launch", {1, std::size_t{1} << 31}));
-    value_option(*verb, "--balance inter|intra", arguments->balance,
+    value_option(verb, "--balance inter|intra", arguments.balance,
                  "fish: distribute postings evenly over threads (inter), or each term to a block "
                  "of threads (intra)");
   }
-  arguments->add_outputs_to(*verb,
-                            "Output file: lines of query, rank, document, similarity or distance");
-  arguments->add_votes_to(*verb);
-  arguments->add_classes_to(*verb);
-  arguments->text.vectors = true;
-  arguments->text.add_reading_to(*verb);
-  renamed_option(*verb, "--format", "0.1.0", verb->get_option("--collection-format"));
-  arguments->text.add_index_to(*verb);
-  usual_options(*verb, {"--collection", "--queries", "--k", "--index", "--collection-format",
-                        "--weights", "--stemmer", "--correct", "--out", "--run"});
+  arguments.add_outputs_to(verb,
+                           "Output file: lines of query, rank, document, similarity or distance");
+  arguments.add_votes_to(verb);
+  arguments.add_classes_to(verb);
+  arguments.text.vectors = true;
+  arguments.text.add_reading_to(verb);
+  renamed_option(verb, "--format", "0.1.0", verb.get_option("--collection-format"));
+  arguments.text.add_index_to(verb);
+  usual_options(verb, {"--collection", "--queries", "--k", "--index", "--collection-format",
+                       "--weights", "--stemmer", "--correct", "--out", "--run"});
 }
 
 }  // namespace

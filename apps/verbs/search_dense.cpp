@@ -8,10 +8,6 @@
 #include "knn/dense/search.hpp"
 #include "knn/search_seconds.hpp"
 
-#include <algorithm>
-#include <cctype>
-#include <initializer_list>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,50 +21,18 @@ namespace rulerank::inline v0::apps {
 namespace {
 
 struct search_dense_arguments : search_arguments {
-  search_dense_arguments() { metric = "l2"; }
-
   std::string collection_format = "auto", queries_format = "auto";
   std::string ids, query_ids, labels, query_labels, values;
   bool verify = false;
 };
 
-/// Whether a name ends with one of these, ignoring case.
-bool ends_with_any(std::string name, std::initializer_list<std::string_view> ends) {
-  std::transform(name.begin(), name.end(), name.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return std::any_of(ends.begin(), ends.end(),
-                     [&](std::string_view end) { return name.ends_with(end); });
-}
-/// Whether --out has row numbers in a matrix format instead of lines.
-bool is_matrix_name(std::string const& name) {
-  return ends_with_any(name, {".ivecs", ".ibin", ".npy"});
-}
-/// Whether a name has an extension of a vector format, compressed or not.
-bool is_vectors_name(std::string name) {
-  for (std::string_view const end : {".gz", ".zst"})
-    if (ends_with_any(name, {end})) name.resize(name.size() - end.size());
-  for (datasets::named_vectors_format const& one : datasets::vectors_formats())
-    if (one.which != datasets::vectors_format::automatic &&
-        ends_with_any(name, {fmt::format(".{}", one.name)}))
-      return true;
-  return false;
-}
-
 /// Requires rows or an existing index, and queries or an index to make.
 void check_sources(search_dense_arguments const& arguments, CLI::App const& verb) {
-  if (arguments.collection.empty() && arguments.index.empty())
-    throw usage_error("found no rows, expected --collection or --index");
-  if (arguments.queries.empty() && arguments.index.empty())
-    throw usage_error("nothing to do, expected --queries, or --index to write the index to");
+  arguments.expect_source("rows");
+  if (!arguments.verify || arguments.index.empty()) arguments.expect_work(", or --verify");
+  arguments.check_index(verb, {"--metric"}, "has its own metric");
   if (arguments.verify && (arguments.index.empty() || !arguments.collection.empty()))
     throw usage_error("--verify needs --index without --collection");
-  if (arguments.queries.empty() && arguments.collection.empty() && !arguments.verify)
-    throw usage_error("nothing to do, expected --queries, or --collection to index, or --verify");
-  if (arguments.collection.empty())
-    refuse_options(verb, {"--metric"},
-                   "cannot be combined with --index without --collection, because the index has "
-                   "its own metric");
-  expect_index_file(arguments.index);
   if (!arguments.queries.empty()) return;
   if (arguments.collection.empty()) refuse_options(verb, {"--ids"}, "needs --queries");
   refuse_options(verb,
@@ -88,16 +52,17 @@ void check_names(search_dense_arguments const& arguments, CLI::App const& verb) 
       throw usage_error(fmt::format(
           "{} -: standard input has no name that gives its format; set {}-format", name, name));
   }
-  if (is_vectors_name(arguments.out) && !is_matrix_name(arguments.out))
+  if (datasets::vectors_format_of_name(arguments.out) &&
+      !knn::neighbour_matrix::is_name_of_numbers(arguments.out))
     throw usage_error(
         fmt::format("--out {}: found a format that does not hold numbers of rows, expected .ivecs, "
                     ".ibin, .npy, or a name of another kind for lines of text",
                     arguments.out));
-  if (!arguments.values.empty() && !ends_with_any(arguments.values, {".fvecs", ".fbin", ".npy"}))
+  if (!arguments.values.empty() && !knn::neighbour_matrix::is_name_of_values(arguments.values))
     throw usage_error(fmt::format(
         "--values {}: expected a name that ends with .fvecs, .fbin or .npy", arguments.values));
   arguments.check_outputs(verb);
-  if (!is_matrix_name(arguments.out) || !arguments.run.empty()) return;
+  if (!knn::neighbour_matrix::is_name_of_numbers(arguments.out) || !arguments.run.empty()) return;
   // --filter also uses the rows' ids, and an index stores them.
   bool const uses_ids = !arguments.filter.empty() || !arguments.index.empty();
   if (!arguments.query_ids.empty() || (!arguments.ids.empty() && !uses_ids))
@@ -110,7 +75,7 @@ void check_names(search_dense_arguments const& arguments, CLI::App const& verb) 
 void check_usage(search_dense_arguments const& arguments, CLI::App const& verb) {
   check_sources(arguments, verb);
   check_names(arguments, verb);
-  bool const in_rows = is_matrix_name(arguments.out);
+  bool const in_rows = knn::neighbour_matrix::is_name_of_numbers(arguments.out);
   if (arguments.request.radius)
     refuse_options(verb, {"--k", "--values", "--votes"}, "cannot be combined with --radius");
   if (arguments.request.radius && in_rows)
@@ -129,26 +94,6 @@ void check_usage(search_dense_arguments const& arguments, CLI::App const& verb) 
     refuse_options(verb, {"--labels", "--query-labels", "--classes"}, "needs --votes");
   if (!arguments.votes.empty() && arguments.labels.empty())
     throw usage_error("--votes needs --labels");
-}
-
-std::vector<std::string> names_of_formats() {
-  std::vector<std::string> names;
-  for (datasets::named_vectors_format const& one : datasets::vectors_formats())
-    names.emplace_back(one.name);
-  return names;
-}
-
-/// The format of that name.
-datasets::vectors_format format_named(std::string_view name) {
-  auto const known = datasets::vectors_formats();
-  return std::find_if(known.begin(), known.end(), [&](auto const& one) { return one.name == name; })
-      ->which;
-}
-
-/// Throws `usage_error` if row numbers exceed the value range of --out.
-void expect_numbers_fit(search_dense_arguments const& arguments, std::size_t rows) {
-  if (is_matrix_name(arguments.out))
-    knn::neighbour_matrix::expect_rows("--out " + arguments.out, rows);
 }
 
 /// Writes lines of neighbours or, if --out is a matrix of row numbers, that matrix, on the first
@@ -208,7 +153,7 @@ class dense_search {
     if (!arguments_.queries.empty()) {
       auto const timer = owner_.stage("read");
       queries_ = knn::read_search_vectors(owner_.ctx(), arguments_.queries,
-                                          format_named(arguments_.queries_format));
+                                          datasets::vectors_format_from(arguments_.queries_format));
     }
     std::size_t const asked_dimensions = queries_.dimensions();
     knn::dense_collection rows = prepare();
@@ -241,10 +186,7 @@ class dense_search {
 
   /// Makes the index of the rows, stored if requested, or opens a stored one.
   knn::dense_collection prepare() {
-    auto const parts = run_.find_parts(1);
-    if (parts && !knn::dense_collection::searches_parts(engine_))
-      throw usage_error(fmt::format(
-          "--engine {} cannot search a collection in parts, expected flat", arguments_.engine));
+    auto const parts = run_.find_parts(1, knn::dense_collection::searches_parts(engine_), "flat");
     if (!arguments_.collection.empty()) return index_rows(parts.is_split);
     context const& ctx = owner_.ctx();
     choose_device(knn::dense_collection::expected_values(ctx, arguments_.index, parts.is_split));
@@ -257,9 +199,9 @@ class dense_search {
     {
       auto const timer = owner_.stage("read");
       read = knn::read_dense_rows(owner_.ctx(), arguments_.collection,
-                                  format_named(arguments_.collection_format),
+                                  datasets::vectors_format_from(arguments_.collection_format),
                                   keeps_ids() ? arguments_.ids : std::string(), is_split);
-      expect_numbers_fit(arguments_, read.part.of_file);
+      knn::neighbour_matrix::expect_rows("--out " + arguments_.out, read.part.of_file);
     }
     datasets::vectors const& rows = read.part.rows;
     choose_device(static_cast<double>(rows.size()) * static_cast<double>(rows.dimensions()));
@@ -278,27 +220,12 @@ class dense_search {
     rows.call_rows(knn::row_ids(owner_.ctx(), arguments_.ids, rows.size(), "rows"));
   }
 
-  /// Sets up voting with the rows' classes and, if queries have labels, theirs.
-  void vote(dense_output& out, std::vector<std::int32_t> const& labels,
-            std::vector<std::int32_t> query_labels) {
-    class_votes votes(arguments_.votes, owner_.destination(arguments_.classes));
-    std::vector<std::string> words;
-    for (std::int32_t const label : labels) words.push_back(std::to_string(label));
-    votes.learn(words);
-    out.vote(std::move(votes), [labels_of = std::move(query_labels)](std::size_t query) {
-      return labels_of.empty() ? std::string() : std::to_string(labels_of[query]);
-    });
-  }
-
   void search(knn::dense_collection& rows) {
-    if (rows.has_parts()) {
-      auto const& engine = *find_engine(knn::dense_engines(), rows.first_index().engine());
-      owner_.expect_device_for(engine.name, engine.where);
-    }
+    if (rows.has_parts()) run_.expect_device_for(knn::dense_engines(), rows.first_index().engine());
     // Only the first rank knows the destination of --out.
-    bool const in_rows =
-        value_from_first(owner_.ranks(), [&] { return is_matrix_name(arguments_.out); });
-    expect_numbers_fit(arguments_, rows.size());
+    bool const in_rows = value_from_first(
+        owner_.ranks(), [&] { return knn::neighbour_matrix::is_name_of_numbers(arguments_.out); });
+    knn::neighbour_matrix::expect_rows("--out " + arguments_.out, rows.size());
     name_rows(rows);
     run_.read_filter(rows, "a row", rows.has_numbers());
     std::size_t const queries = queries_.size();
@@ -308,16 +235,20 @@ class dense_search {
     knn::row_ids query_ids(ctx, arguments_.query_ids, queries, "queries");
     dense_output out(owner_, arguments_, in_rows, queries);
     run_.leave_out_self(out);
-    if (!arguments_.votes.empty()) vote(out, labels, std::move(query_labels));
+    if (!arguments_.votes.empty()) {
+      class_votes votes(arguments_.votes, owner_.destination(arguments_.classes));
+      votes.learn(labels);
+      out.vote(std::move(votes), [of = std::move(query_labels)](std::size_t query) {
+        return of.empty() ? std::string() : of[query];
+      });
+    }
     out.name_queries([ids = std::move(query_ids)](std::size_t query) { return ids.of(query); });
     knn::dense_search_work work;
     knn::dense_search asked(rows, std::move(queries_), &work);
     {
       auto const timer = owner_.stage("search");
       run_.search(asked, out);
-      for (std::uint64_t* const count :
-           {&work.recomputed, &work.widened, &work.counts["by_minima"], &work.counts["by_sorting"]})
-        *count = sum(owner_.ranks(), *count);
+      work = knn::work_of_all(ctx, std::move(work));
     }
     auto& summary = run_.summary;
     summary["queries"] = queries;
@@ -345,66 +276,61 @@ class dense_search {
 
 // Long because of its options' help texts.
 void add_search_dense(CLI::App& search, session& owner) {
-  auto const arguments = std::make_shared<search_dense_arguments>();
-  CLI::App* const verb = add_verb(
+  auto [verb, arguments] = add_verb<search_dense_arguments>(
       search, owner, "dense", "Find the nearest rows among dense vectors, exactly",
       "rulerank search dense --collection base.fvecs --queries queries.fvecs --k 100 --out "
       "nearest.ivecs",
-      [arguments, &owner, &search] {
-        check_usage(*arguments, *search.get_subcommand("dense"));
-        dense_search(owner, *arguments).run();
-      });
-  runs_over_ranks(*verb);
-  arguments->add_sources_to(*verb, "Rows: .npy, .fvecs, .bvecs, .fbin, .u8bin, .i8bin or idx",
-                            "Queries, in the same formats", "FILE");
+      run_search<dense_search, search_dense_arguments>);
+  arguments.add_sources_to(verb, "Rows: .npy, .fvecs, .bvecs, .fbin, .u8bin, .i8bin or idx",
+                           "Queries, in the same formats", "FILE");
   {
-    help_group const group(*verb, input_group);
-    std::vector<std::string> const formats = names_of_formats();
+    help_group const group(verb, input_group);
+    auto const formats = words_in(datasets::vectors_formats());
     word_option(
-        *verb, "--collection-format NAME", arguments->collection_format, formats,
+        verb, "--collection-format NAME", arguments.collection_format, formats,
         fmt::format("Format of the rows: {}; auto: by the file's name", fmt::join(formats, ", ")));
-    word_option(*verb, "--queries-format NAME", arguments->queries_format, formats,
+    word_option(verb, "--queries-format NAME", arguments.queries_format, formats,
                 "Format of the queries, as for --collection-format");
     path_option(
-        *verb, "--ids", arguments->ids,
+        verb, "--ids", arguments.ids,
         "Ids of the rows, one on each line; a written index keeps ids that are whole numbers")
         ->default_str("those of the index, otherwise numbers from 0");
-    path_option(*verb, "--query-ids", arguments->query_ids, "Ids of the queries, one on each line")
+    path_option(verb, "--query-ids", arguments.query_ids, "Ids of the queries, one on each line")
         ->default_str("numbers from 0");
-    verb->add_flag("--verify", arguments->verify,
-                   "Check an index against its checksums and report; needs no --queries");
+    verb.add_flag("--verify", arguments.verify,
+                  "Check an index against its checksums and report; needs no --queries");
   }
   {
-    help_group const group(*verb, "Search");
-    value_option(*verb, "--metric NAME", arguments->metric,
+    help_group const group(verb, "Search");
+    value_option(verb, "--metric NAME", arguments.metric,
                  "Metric: l2, ip (inner product) or cosine");
-    number_option(*verb, "--radius", arguments->request.radius,
+    number_option(verb, "--radius", arguments.request.radius,
                   "Instead of --k: find all rows within this distance (l2), or with at least this "
                   "similarity");
-    arguments->add_filter_to(
-        *verb, "Rows that may be found, one on each line: by id, or without ids by number from 0");
+    arguments.add_filter_to(
+        verb, "Rows that may be found, one on each line: by id, or without ids by number from 0");
   }
-  engine_option(*verb, "--engine", arguments->engine, knn::dense_engines());
-  arguments->over_ranks.add_to(*verb);
-  arguments->add_outputs_to(
-      *verb,
+  engine_option(verb, "--engine", arguments.engine, knn::dense_engines());
+  arguments.over_ranks.add_to(verb);
+  arguments.add_outputs_to(
+      verb,
       "Output file: lines of query, rank, row, similarity or distance; .ivecs, .ibin or .npy: "
       "row numbers only, k for each query, -1 after the last");
-  path_option(*verb, "--values", arguments->values,
+  path_option(verb, "--values", arguments.values,
               "Output file of the similarities or distances for --out F.ivecs: .fvecs, .fbin or "
               ".npy")
       ->group(output_group);
-  arguments->add_votes_to(*verb);
+  arguments.add_votes_to(verb);
   {
-    help_group const group(*verb, "Classes");
-    path_option(*verb, "--labels", arguments->labels,
+    help_group const group(verb, "Classes");
+    path_option(verb, "--labels", arguments.labels,
                 "Labels of the rows: integers in idx, .npy or .ivecs");
-    path_option(*verb, "--query-labels", arguments->query_labels,
+    path_option(verb, "--query-labels", arguments.query_labels,
                 "Labels of the queries, to measure the accuracy");
   }
-  arguments->add_classes_to(*verb);
-  usual_options(*verb, {"--collection", "--queries", "--k", "--metric", "--radius", "--index",
-                        "--ids", "--out", "--run", "--device"});
+  arguments.add_classes_to(verb);
+  usual_options(verb, {"--collection", "--queries", "--k", "--metric", "--radius", "--index",
+                       "--ids", "--out", "--run", "--device"});
 }
 
 }  // namespace rulerank::apps

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -24,8 +23,6 @@ constexpr std::size_t checked_triples = 100000;
 constexpr double objects_bytes_a_byte = 20;
 
 struct search_metric_arguments : search_arguments {
-  search_metric_arguments() { metric = "l2"; }
-
   std::string index_type = "auto";
   std::string letters = "code-points";
   std::string schedule = "auto";
@@ -81,16 +78,14 @@ void expect_words(std::string_view option, std::string const& path) {
 }
 
 void check_usage(search_metric_arguments const& arguments, CLI::App const& verb) {
-  if (arguments.collection.empty() && arguments.index.empty())
-    throw usage_error("found no objects, expected --collection or --index");
+  arguments.expect_source("objects");
   if (arguments.queries.empty() && !arguments.check_metric &&
       (arguments.collection.empty() || arguments.index.empty()))
     throw usage_error(
         "nothing to do, expected --queries, --check-metric, or --collection and --index");
-  if (arguments.collection.empty())
-    refuse_options(
-        verb, {"--metric", "--index-type", "--letters", "--bucket", "--alpha", "--split"},
-        "cannot be combined with --index without --collection, because the index exists already");
+  arguments.check_index(verb,
+                        {"--metric", "--index-type", "--letters", "--bucket", "--alpha", "--split"},
+                        "exists already");
   if (!arguments.index.empty())
     refuse_options(verb, {"--split"}, "cannot be combined with --index, which keeps one index");
   if (arguments.split > 1)
@@ -109,7 +104,6 @@ void check_usage(search_metric_arguments const& arguments, CLI::App const& verb)
     expect_words("--collection", arguments.collection);
     expect_words("--queries", arguments.queries);
   }
-  expect_index_file(arguments.index);
 }
 
 /// How to search the collection.
@@ -135,9 +129,16 @@ class metric_search {
 
   void run() {
     std::optional<neighbour_files> out;
-    if (!arguments_.queries.empty()) run_.leave_out_self(out.emplace(run_.open_output()));
-    auto const parts = run_.find_parts(objects_bytes_a_byte);
-    if (parts) expect_parts();
+    if (!arguments_.queries.empty()) out.emplace(run_.open_output());
+    using enum knn::metric_engine;
+    auto const parts =
+        run_.find_parts(objects_bytes_a_byte, plan_.engine == automatic || plan_.engine == index,
+                        knn::name_of(index));
+    if (parts && arguments_.check_metric)
+      throw usage_error(
+          "--check-metric cannot check a collection in parts, because no rank has all objects");
+    if (parts && !owner_.ctx().devices.empty())
+      throw usage_error("a collection in parts needs --device cpu");
     knn::metric_collection objects = prepare(parts);
     auto& summary = run_.summary;
     summary["objects"] = objects.size();
@@ -160,24 +161,11 @@ class metric_search {
     return arguments;
   }
 
-  /// Throws `usage_error` for options that a collection in parts does not support.
-  void expect_parts() {
-    if (arguments_.check_metric)
-      throw usage_error(
-          "--check-metric cannot check a collection in parts, because no rank has all objects");
-    if (plan_.engine != knn::metric_engine::automatic && plan_.engine != knn::metric_engine::index)
-      throw usage_error(fmt::format("--engine {} cannot search a collection in parts, expected {}",
-                                    arguments_.engine, knn::name_of(knn::metric_engine::index)));
-    if (!owner_.ctx().devices.empty())
-      throw usage_error("a collection in parts needs --device cpu");
-  }
-
   knn::metric_part read_objects(bool is_split) {
     auto const timer = owner_.stage("read");
-    auto const unit =
-        arguments_.letters == "bytes" ? knn::letters::bytes : knn::letters::code_points;
     return knn::read_metric_part(owner_.ctx(), arguments_.collection,
-                                 knn::metric_distance_from(arguments_.metric), unit, is_split,
+                                 knn::metric_distance_from(arguments_.metric),
+                                 knn::letters_from(arguments_.letters), is_split,
                                  [this](std::string const& what) { owner_.warn(what); });
   }
   knn::metric_asked read_queries(knn::metric_objects const& among) const {
@@ -192,8 +180,8 @@ class metric_search {
     context const& ctx = owner_.ctx();
     if (arguments_.collection.empty()) {
       auto const timer = owner_.stage("open");
-      if (parts) return knn::metric_collection::open_parts(ctx, arguments_.index, parts.is_split);
-      auto opened = knn::metric_collection::open(ctx, arguments_.index);
+      auto opened = knn::metric_collection::open(ctx, arguments_.index, parts.is_split);
+      if (parts) return opened;
       if (!arguments_.queries.empty()) asked_ = read_queries(opened.first_objects());
       choose_gpus(opened.first_objects(), opened.first_type());
       return opened;
@@ -278,10 +266,7 @@ class metric_search {
     run_.read_filter(objects, "an object", true);
     std::size_t const queries = asked.queries();
     summary["queries"] = queries;
-    if (arguments_.request.radius)
-      summary["radius"] = *arguments_.request.radius;
-    else
-      summary["k"] = arguments_.kept_of(objects.size());
+    run_.add_request(objects.size());
     {
       auto const timer = owner_.stage("search");
       run_.search(asked, out);
@@ -354,8 +339,7 @@ void add_search_options(CLI::App& verb, search_metric_arguments& arguments) {
                               checked_triples));
   }
   help_group const group(verb, "Index");
-  std::vector<std::string> types{"auto"};
-  for (auto const& entry : knn::metric_index_types()) types.emplace_back(entry.name);
+  auto const types = words_with_auto(knn::metric_index_types());
   word_option(verb, "--index-type NAME", arguments.index_type, types,
               fmt::format("Index that excludes objects without computing their distance: {}",
                           fmt::join(types, ", ")));
@@ -374,41 +358,35 @@ void add_search_options(CLI::App& verb, search_metric_arguments& arguments) {
 }  // namespace
 
 void add_search_metric(CLI::App& search, session& owner) {
-  auto const arguments = std::make_shared<search_metric_arguments>();
-  CLI::App* const verb =
-      add_verb(search, owner, "metric", "Find the nearest objects of a metric space, exactly",
-               "rulerank search metric --collection words.txt --queries queries.txt --metric edit "
-               "--radius 2\n"
-               "  finds all words with at most two letters inserted, deleted or replaced",
-               [arguments, &owner, &search] {
-                 check_usage(*arguments, *search.get_subcommand("metric"));
-                 metric_search(owner, *arguments).run();
-               });
-  runs_over_ranks(*verb);
-  arguments->add_sources_to(
-      *verb,
+  auto [verb, arguments] = add_verb<search_metric_arguments>(
+      search, owner, "metric", "Find the nearest objects of a metric space, exactly",
+      "rulerank search metric --collection words.txt --queries queries.txt --metric edit "
+      "--radius 2\n"
+      "  finds all words with at most two letters inserted, deleted or replaced",
+      run_search<metric_search, search_metric_arguments>);
+  arguments.add_sources_to(
+      verb,
       "Objects: vectors (.npy, .fvecs, .bvecs, .fbin, .u8bin, .i8bin or idx), or with --metric "
       "edit words, one on each line",
       "Queries, in the same formats", "FILE");
-  add_search_options(*verb, *arguments);
-  std::vector<std::string> schedules{"auto"};
-  for (auto const& entry : knn::metric_schedules()) schedules.emplace_back(entry.name);
+  add_search_options(verb, arguments);
+  auto const schedules = words_with_auto(knn::metric_schedules());
   word_option(
-      *verb, "--schedule NAME", arguments->schedule, schedules,
+      verb, "--schedule NAME", arguments.schedule, schedules,
       fmt::format("Distribution of the queries over threads, with equal results: {}; auto: {}",
                   fmt::join(schedules.begin() + 1, schedules.end(), ", "),
                   knn::name_of(knn::metric_schedule::shared)))
       ->group(machine_group);
-  arguments->over_ranks.add_to(*verb);
+  arguments.over_ranks.add_to(verb);
   auto const* const engine =
-      engine_option(*verb, "--engine", arguments->engine, knn::metric_engines(),
+      engine_option(verb, "--engine", arguments.engine, knn::metric_engines(),
                     "Engine (auto: index, on GPUs the one that suits the index type)");
   for (auto const& [before, now] : {std::pair("brute", "brute-sort"), std::pair("lc", "lc-growing"),
                                     std::pair("sss", "sss-objects")})
-    renamed_value(*verb, engine, before, "0.1.0", now);
-  arguments->add_outputs_to(*verb, "Output file: lines of query, rank, object, distance");
-  usual_options(*verb, {"--collection", "--queries", "--metric", "--k", "--radius", "--index",
-                        "--index-type", "--out", "--run"});
+    renamed_value(verb, engine, before, "0.1.0", now);
+  arguments.add_outputs_to(verb, "Output file: lines of query, rank, object, distance");
+  usual_options(verb, {"--collection", "--queries", "--metric", "--k", "--radius", "--index",
+                       "--index-type", "--out", "--run"});
 }
 
 }  // namespace rulerank::apps

@@ -68,8 +68,8 @@ void check_usage(vectors_arguments const& arguments, CLI::App const& verb) {
 void name_files(session& owner, vectors_arguments const& arguments) {
   std::vector<session::named_input> inputs{{"--collection", arguments.collection.in},
                                            {"--topics", arguments.topics.in},
-                                           {"--fold-in", arguments.more.in}};
-  if (auto const list = arguments.text.stop_list()) inputs.push_back(*list);
+                                           {"--fold-in", arguments.more.in},
+                                           arguments.text.stop_list()};
   owner.inputs(inputs);
   std::vector<session::named_output> const outputs{
       {"--out", arguments.collection.out},    {"--ids-out", arguments.collection.ids},

@@ -1,5 +1,6 @@
 #include "core/append_format.hpp"
 #include "core/error.hpp"
+#include "core/named_values.hpp"
 #include "datasets/vectors/layout.hpp"
 
 #include <algorithm>
@@ -55,6 +56,11 @@ std::span<named_vectors_format const> vectors_formats() {
 }
 std::string_view name_of(vectors_format which) {
   return known_formats[static_cast<std::size_t>(which)].name;
+}
+vectors_format vectors_format_from(std::string_view name) {
+  for (named_vectors_format const& one : known_formats)
+    if (one.name == name) return one.which;
+  throw unknown_name("found the format", name, list_of_names(known_formats, name_list::one_of));
 }
 
 std::string spelled(number_form form) {

@@ -141,7 +141,11 @@ TEST(vectors_in_memory, name_their_types) {
     EXPECT_EQ(random_vectors(one.which, 2, 3, 1).type(), one.which);
     EXPECT_EQ(random_vectors(one.which, 2, 3, 1).bytes(), 6 * one.bytes);
   }
-  for (named_vectors_format const& one : vectors_formats()) EXPECT_EQ(name_of(one.which), one.name);
+  for (named_vectors_format const& one : vectors_formats()) {
+    EXPECT_EQ(name_of(one.which), one.name);
+    EXPECT_EQ(vectors_format_from(one.name), one.which);
+  }
+  EXPECT_THROW(vectors_format_from("fvec"), usage_error);
 }
 
 /// Returns all finite nonnegative values of a 16-bit type, ascending.

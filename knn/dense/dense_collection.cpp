@@ -124,6 +124,14 @@ std::optional<std::string> dense_collection::id_of(std::uint32_t row) const {
   return std::nullopt;
 }
 
+dense_search_work work_of_all(context const& ctx, dense_search_work work) {
+  if (!has_processes(ctx)) return work;
+  for (std::uint64_t* const count :
+       {&work.recomputed, &work.widened, &work.counts["by_minima"], &work.counts["by_sorting"]})
+    *count = sum(*ctx.processes, *count);
+  return work;
+}
+
 bool dense_search::has_even_shares() const {
   return has_parts() &&
          registered_dense_engines().maker_of(rows_.first_index().engine()).has_even_shares;

@@ -76,6 +76,9 @@ class dense_collection final : public item_collection {
   row_ids names_;
 };
 
+/// Returns the sum of the counts of all processes, on each process. Collective.
+dense_search_work work_of_all(context const& ctx, dense_search_work work);
+
 /// A search for vectors among dense rows. The collection and the work must outlive it.
 class dense_search : public collection_with_radius {
  public:

@@ -82,9 +82,6 @@ struct dense_request {
   dense_filter filter;
 };
 
-/// Throws `usage_error` if a filter does not have the size for `rows` and `queries`.
-void expect_filter(dense_filter const& filter, std::size_t rows, std::size_t queries);
-
 /// Receives the k nearest rows of query q: keys and rows, nearest first, valid during the call.
 /// Called from several threads at once, once for each query that has rows.
 using take_nearest_rows = std::function<void(std::size_t q, std::span<double const> keys,

@@ -4,16 +4,37 @@
 #include "core/memory_gate.hpp"
 #include "datasets/vectors.hpp"
 
+#include <algorithm>
+#include <cctype>
+#include <initializer_list>
 #include <limits>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
 namespace rulerank::inline v0::knn {
 
+namespace {
+
+bool ends_with_any(std::string name, std::initializer_list<std::string_view> ends) {
+  std::ranges::transform(name, name.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return std::ranges::any_of(ends, [&](std::string_view end) { return name.ends_with(end); });
+}
+
+}  // namespace
+
+bool neighbour_matrix::is_name_of_numbers(std::string const& name) {
+  return ends_with_any(name, {".ivecs", ".ibin", ".npy"});
+}
+bool neighbour_matrix::is_name_of_values(std::string const& name) {
+  return ends_with_any(name, {".fvecs", ".fbin", ".npy"});
+}
+
 void neighbour_matrix::expect_rows(std::string const& name, std::size_t rows) {
   constexpr std::size_t most = std::size_t{1} << 31;
-  if (rows > most)
+  if (rows > most && is_name_of_numbers(name))
     throw usage_error(
         fmt::format("{}: found {}, expected at most {}, because row numbers are int32; a name "
                     "without a format of vectors gives lines of text",

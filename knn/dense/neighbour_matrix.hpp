@@ -15,8 +15,12 @@ namespace rulerank::inline v0::knn {
 /// numbers as int32, values as float32.
 class neighbour_matrix {
  public:
-  /// Throws `usage_error` if int32 cannot hold the numbers of `rows` rows. `name`: the file in the
-  /// message.
+  /// Whether the name of a file ends with a format of the numbers (.ivecs, .ibin, .npy), and of the
+  /// values (.fvecs, .fbin, .npy), in capital or small letters.
+  static bool is_name_of_numbers(std::string const& name);
+  static bool is_name_of_values(std::string const& name);
+  /// Throws `usage_error` if a file of numbers cannot hold those of `rows` rows as int32. `name`:
+  /// ends with the file's name; in the message.
   static void expect_rows(std::string const& name, std::size_t rows);
 
   /// Fills the matrices with -1 and 0. Throws `usage_error` if memory is too small.

@@ -70,14 +70,16 @@ std::vector<std::int64_t> row_ids::numbers(std::string const& path) const {
   return numbers;
 }
 
-std::vector<std::int32_t> read_labels(context const& ctx, std::string const& path,
-                                      std::size_t expected, std::string_view what) {
+std::vector<std::string> read_labels(context const& ctx, std::string const& path,
+                                     std::size_t expected, std::string_view what) {
   if (path.empty()) return {};
-  auto labels = datasets::read_classes(ctx, path);
+  auto const labels = datasets::read_classes(ctx, path);
   if (labels.size() != expected)
     throw error({path, 0, 0}, fmt::format("found {}, expected one for each of {} {}",
                                           counted(labels.size(), "label"), expected, what));
-  return labels;
+  std::vector<std::string> words;
+  for (std::int32_t const label : labels) words.push_back(std::to_string(label));
+  return words;
 }
 
 }  // namespace rulerank::knn

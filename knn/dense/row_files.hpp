@@ -51,7 +51,7 @@ class row_ids {
 
 /// Reads labels, one for each of `expected` rows or queries (`what`); none for an empty path.
 /// Throws `error`.
-std::vector<std::int32_t> read_labels(context const& ctx, std::string const& path,
-                                      std::size_t expected, std::string_view what);
+std::vector<std::string> read_labels(context const& ctx, std::string const& path,
+                                     std::size_t expected, std::string_view what);
 
 }  // namespace rulerank::knn

@@ -79,8 +79,7 @@ double farthest_key(similarity metric, double radius) {
   return radius * radius * (1 + 0x1p-40);
 }
 
-}  // namespace
-
+/// Throws `usage_error` if a filter does not have the size for `rows` and `queries`.
 void expect_filter(dense_filter const& filter, std::size_t rows, std::size_t queries) {
   std::size_t const words = (rows + 63) / 64;
   auto const expect = [&](std::string_view of, std::size_t found, std::size_t expected) {
@@ -91,6 +90,8 @@ void expect_filter(dense_filter const& filter, std::size_t rows, std::size_t que
   expect("all queries", filter.rows.size(), words);
   expect("each query", filter.of_query.size(), words * queries);
 }
+
+}  // namespace
 
 similarity dense_similarity_from(std::string_view name) {
   return value_named<similarity>(metrics, name, "found metric", name_list::plain);

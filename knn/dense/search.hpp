@@ -60,10 +60,7 @@ struct dense_search_work {
   /// definition before the last row was read. On GPUs, more rows than a block sorts were computed,
   /// or all rows, or the rows were searched again.
   std::uint64_t widened = 0;
-  /// gs: batches of queries whose neighbours were selected by searches for the minimum
-  /// (`by_minima`) and by bitonic sorts (`by_sorting`). Published engines: nanoseconds in kernels,
-  /// over all devices (`kernel_ns`); of these, nanoseconds in the selection of sbq or gs
-  /// (`selection_ns`).
+  /// Counts of an engine's own, by name; `flat` has none.
   engine_counts counts{};
   /// flat on GPUs: seconds from the first to the last copy of each batch, on the slowest device.
   double device_s = 0;

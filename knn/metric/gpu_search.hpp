@@ -41,14 +41,14 @@ struct metric_gpu_options {
   metric_engine engine = metric_engine::automatic;
 };
 
-/// Counts of a search's work on GPUs. The evaluations of lc-shrinking vary between runs.
+/// Counts of a search's work on GPUs.
 struct metric_gpu_work {
   std::uint64_t evaluations = 0;  ///< compared pairs of a query and an object or pivot
   std::uint64_t launches = 0;     ///< search kernels on all devices
   /// Devices that divided the queries of a call; the maximum over calls.
   std::uint64_t devices = 0;
   double kernel_s = 0;  ///< seconds in kernels, on the slowest device of each call
-  /// Types lc and sss: queries whose first radius contained too few objects (`pending`).
+  /// Counts of an engine's own, by name; `pairs` has none.
   engine_counts counts{};
   metric_gpu_work& operator+=(metric_gpu_work const& more) {
     evaluations += more.evaluations;

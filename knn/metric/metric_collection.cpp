@@ -207,23 +207,20 @@ void metric_collection::add(std::size_t first, metric_objects objects,
   parts_.push_back({first, indexes_.back().size()});
 }
 
-metric_collection metric_collection::open(context const& ctx, std::string const& path) {
-  if (is_index_in_parts(path)) return open_parts(ctx, path, false);
+metric_collection metric_collection::open(context const& ctx, std::string const& path,
+                                          bool is_split) {
   metric_collection opened;
-  auto one = metric_index::open(ctx, path);
-  opened.add(0, {one.vectors, one.words}, std::move(one.index));
-  opened.items_ = opened.parts_.front().size;
-  return opened;
-}
-
-metric_collection metric_collection::open_parts(context const& ctx, std::string const& path,
-                                                bool is_split) {
-  metric_collection opened;
-  opened.item_collection::open_parts(
-      ctx, read_index_parts(path, "metric"), is_split, [&](index_part const& part) {
-        auto one = metric_index::open(ctx, part.path);
-        opened.add(part.first, {one.vectors, one.words}, std::move(one.index));
-      });
+  auto const open = [&](std::size_t first, std::string const& file) {
+    auto one = metric_index::open(ctx, file);
+    opened.add(first, {one.vectors, one.words}, std::move(one.index));
+  };
+  if (is_index_in_parts(path)) {
+    opened.open_parts(ctx, read_index_parts(path, "metric"), is_split,
+                      [&](index_part const& part) { open(part.first, part.path); });
+  } else {
+    open(0, path);
+    opened.items_ = opened.parts_.front().size;
+  }
   return opened;
 }
 

@@ -107,10 +107,9 @@ struct metric_part_search {
 /// Objects of a metric space: one index, which GPUs may search, or indexes of parts.
 class metric_collection final : public item_collection {
  public:
-  /// Opens the index in a file, or all its parts.
-  static metric_collection open(context const& ctx, std::string const& path);
-  /// Opens an index in parts: this process's share if `is_split`, otherwise all. Throws `error`.
-  static metric_collection open_parts(context const& ctx, std::string const& path, bool is_split);
+  /// Opens the index in a file, or in parts: this process's share if `is_split`, otherwise all.
+  /// Throws `error`.
+  static metric_collection open(context const& ctx, std::string const& path, bool is_split = false);
   /// Indexes all objects together, or in `split` parts that threads search (`split_metric_index`).
   metric_collection(context const& ctx, metric_objects objects, metric_index_options const& options,
                     std::size_t split = 1);

@@ -2,6 +2,7 @@
 
 #include "core/engine_registry.hpp"
 #include "core/error.hpp"
+#include "core/named_values.hpp"
 #include "core/parallel.hpp"
 #include "knn/metric/indexes/dense_brute.hpp"
 #include "knn/metric/indexes/index_state.hpp"
@@ -94,6 +95,11 @@ metric_work answer(context const& ctx, metric_queries const& queries,
 
 std::string_view name_of(metric_distance which) {
   return metric_names[static_cast<std::size_t>(which)].name;
+}
+
+letters letters_from(std::string_view name) {
+  constexpr std::array<std::string_view, 2> names{"code-points", "bytes"};
+  return value_named<letters>(names, name, "letters: found", name_list::alternatives);
 }
 
 metric_distance metric_distance_from(std::string_view name) {

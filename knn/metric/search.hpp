@@ -171,6 +171,8 @@ enum class letters : std::uint8_t {
   code_points,
   bytes,
 };
+/// Parses "code-points" or "bytes". Throws `usage_error` that lists the names.
+letters letters_from(std::string_view name);
 
 /// Words under the edit distance.
 class word_space final : public metric_space {

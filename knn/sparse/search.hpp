@@ -50,9 +50,7 @@ sparse_engine sparse_engine_from(std::string_view name);
 struct sparse_search_work {
   std::uint64_t rescored = 0;       ///< tiles: documents whose similarity was computed exactly
   std::uint64_t postings_read = 0;  ///< tiles
-  /// fish, gt: launches, one per group of queries (`groups`); allocations of device memory for
-  /// queries (`allocations`, also gknn); postings added by the busiest block of each query, summed
-  /// over queries (`busiest_block`).
+  /// Counts of an engine's own, by name; `tiles` has none.
   engine_counts counts{};
 
   sparse_search_work& operator+=(sparse_search_work const& more) {

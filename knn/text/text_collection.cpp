@@ -45,35 +45,42 @@ text_collection::text_collection(std::shared_ptr<text_index const> whole) : text
   items_ = parts_.front().size;
 }
 
-text_collection text_collection::open(context const& ctx, std::string const& path) {
-  if (is_index_in_parts(path)) return open_parts(ctx, path, false);
-  return text_collection(text_index::open(ctx, path));
-}
-
-text_collection text_collection::open_parts(context const& ctx, std::string const& path,
-                                            bool is_split) {
+text_collection text_collection::open(context const& ctx, std::string const& path, bool is_split) {
+  if (!is_index_in_parts(path)) return text_collection(text_index::open(ctx, path));
   text_collection opened;
-  opened.item_collection::open_parts(
-      ctx, read_index_parts(path, "text"), is_split,
-      [&](index_part const& part) { opened.add(shared(text_index_part::open(ctx, part.path))); });
+  opened.open_parts(ctx, read_index_parts(path, "text"), is_split, [&](index_part const& part) {
+    opened.add(shared(text_index_part::open(ctx, part.path)));
+  });
   if (is_split) opened.postings_ = sum(*ctx.processes, opened.postings_);
   return opened;
 }
 
-text_collection text_collection::build_part(context const& ctx, std::string const& collection,
-                                            text_index_options const& options) {
-  text_collection built;
-  built.is_split_ = true;
-  built.add(shared(text_index_part::build(ctx, collection, options, *ctx.processes)));
-  built.items_ = built.first_index().statistics().documents;
-  built.postings_ = sum(*ctx.processes, built.postings_);
-  return built;
+text_collection text_collection::build(context const& ctx, std::string const& collection,
+                                       text_index_options const& options, std::string const& index,
+                                       text_index_timings& timings) {
+  if (index.empty()) {
+    text_collection built(text_index::build(ctx, collection, options));
+    timings = built.first_index().timings();
+    return built;
+  }
+  output_file file(index);
+  timings = text_index::build(ctx, collection, options, file);
+  file.commit();
+  return open(ctx, index);
 }
 
 text_collection text_collection::build_part(context const& ctx, std::string const& collection,
                                             text_index_options const& options,
                                             std::string const& index) {
   process_group const& group = *ctx.processes;
+  if (index.empty()) {
+    text_collection built;
+    built.is_split_ = true;
+    built.add(shared(text_index_part::build(ctx, collection, options, group)));
+    built.items_ = built.first_index().statistics().documents;
+    built.postings_ = sum(group, built.postings_);
+    return built;
+  }
   std::string const path = path_of_part(index, static_cast<std::size_t>(group.rank()));
   {
     output_file file(path);
@@ -82,7 +89,7 @@ text_collection text_collection::build_part(context const& ctx, std::string cons
     file.commit();
   }
   write_index_parts(group, index, "text", text_index_part::open(ctx, path).ids().size());
-  return open_parts(ctx, index, true);
+  return open(ctx, index, true);
 }
 
 std::vector<std::string> text_collection::labels(context const& ctx) const {
@@ -131,6 +138,21 @@ std::optional<std::string> text_collection::id_of(std::uint32_t document) const 
     if (document >= parts_[p].first && document - parts_[p].first < parts_[p].size)
       return std::string(indexes_[p]->ids()[document - parts_[p].first]);
   return std::nullopt;
+}
+
+datasets::text_format query_format(text_index const& index, std::string_view option,
+                                   datasets::text_format asked) {
+  using enum datasets::text_format;
+  if (holds_vectors(index.options())) {
+    if (asked != svmlight && asked != automatic)
+      throw usage_error(fmt::format("{}: the index holds vectors, expected svmlight", option));
+    return svmlight;
+  }
+  if (asked == svmlight)
+    throw usage_error(fmt::format(
+        "{}: found 'svmlight', but the index holds words; expected the format of the queries",
+        option));
+  return asked;
 }
 
 namespace {

@@ -21,16 +21,18 @@ class text_collection final : public item_collection {
  public:
   explicit text_collection(text_index whole);
   explicit text_collection(std::shared_ptr<text_index const> whole);
-  /// Opens the index in a file, or all its parts.
-  static text_collection open(context const& ctx, std::string const& path);
-  /// Opens an index in parts: this process's share if `is_split`, otherwise all. Throws `error`.
-  static text_collection open_parts(context const& ctx, std::string const& path, bool is_split);
-  /// Builds this process's part of a collection in memory.
+  /// Opens the index in a file, or in parts: this process's share if `is_split`, otherwise all.
+  /// Throws `error`.
+  static text_collection open(context const& ctx, std::string const& path, bool is_split = false);
+  /// Indexes all documents in memory or, if `index` is not empty, in a file, which it then opens.
+  static text_collection build(context const& ctx, std::string const& collection,
+                               text_index_options const& options, std::string const& index,
+                               text_index_timings& timings);
+  /// Builds this process's part of a collection in memory or, if `index` is not empty, in its own
+  /// file next to `index`, which gets the list of parts. Collective.
   static text_collection build_part(context const& ctx, std::string const& collection,
-                                    text_index_options const& options);
-  /// Builds this process's part in its own file next to `index`, which gets the list of parts.
-  static text_collection build_part(context const& ctx, std::string const& collection,
-                                    text_index_options const& options, std::string const& index);
+                                    text_index_options const& options,
+                                    std::string const& index = {});
 
   /// Writes the index to a file. Throws `usage_error` if this process has several parts.
   void save(context const& ctx, std::string const& path) const;
@@ -63,6 +65,11 @@ class text_collection final : public item_collection {
   struct kept_searchers;
   std::shared_ptr<kept_searchers> kept_;
 };
+
+/// Returns the format of queries for an index: the requested one, if the index has such terms.
+/// Throws `usage_error` naming the `option` otherwise.
+datasets::text_format query_format(text_index const& index, std::string_view option,
+                                   datasets::text_format asked);
 
 /// A text search in a collection. The collection and the queries must outlive it.
 class text_search : public sparse_search {

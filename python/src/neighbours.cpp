@@ -218,9 +218,7 @@ class python_metric_index {
                                       std::string const& letters,
                                       knn::metric_index_options const& options,
                                       std::size_t triples) {
-    if (letters != "bytes" && letters != "code-points")
-      throw usage_error("letters: found '" + letters + "', expected code-points or bytes");
-    auto const unit = letters == "bytes" ? knn::letters::bytes : knn::letters::code_points;
+    auto const unit = knn::letters_from(letters);
     return python_metric_index(run(how, [&](context const& ctx) {
       auto const space = std::make_shared<knn::word_space const>(std::move(words), unit);
       return collection_of(ctx, {nullptr, space}, options, triples);

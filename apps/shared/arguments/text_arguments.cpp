@@ -161,12 +161,12 @@ void text_arguments::check_weights(CLI::App const& verb) const {
   }
 }
 
-std::optional<session::named_input> text_arguments::stop_list() const {
+session::named_input text_arguments::stop_list() const {
   std::string const& list = index.analyzer.stop_words;
-  if (!list.starts_with("file:")) return std::nullopt;
+  if (!list.starts_with("file:")) return {"--stop-words", {}};
   if (list.size() == 5)
     throw usage_error("--stop-words: found an empty path, expected the name of a file");
-  return session::named_input{"--stop-words", list.substr(5)};
+  return {"--stop-words", list.substr(5)};
 }
 
 std::vector<std::string> text_arguments::index_options() {

@@ -46,7 +46,7 @@ struct text_arguments {
   /// Throws `usage_error` for unknown keywords. Sends warnings of the reading to the session.
   knn::text_index_options options(session& owner) const;
   /// The file of the stop list, if it is a file. Throws `usage_error` for an empty name.
-  std::optional<session::named_input> stop_list() const;
+  session::named_input stop_list() const;
   /// The names of the options that `add_index_to` adds.
   static std::vector<std::string> index_options();
   /// The names in index_options() that are invalid for vectors.

@@ -179,6 +179,14 @@ std::vector<std::string> words_in(Range const& range) {
   return words;
 }
 
+/// The names of a module's entries, after `auto`.
+template <class Entries>
+std::vector<std::string> words_with_auto(Entries const& entries) {
+  std::vector<std::string> words = words_in(entries);
+  words.insert(words.begin(), "auto");
+  return words;
+}
+
 /// An option with one of these keywords as its value. `Value`: a string or an optional one;
 /// `Words`: a range of strings or of entries with names.
 template <class Value, class Words = std::initializer_list<char const*>>
@@ -273,9 +281,7 @@ template <class Engines>
 CLI::Option* engine_option(CLI::App& verb, std::string const& name, std::string& engine,
                            Engines const& engines, std::string description = "Engine") {
   using which = std::remove_cvref_t<decltype(std::begin(engines)->which)>;
-  std::vector<std::string> names = words_in(engines);
-  names.insert(names.begin(), "auto");
-  return engine_option(verb, name, engine, std::move(description), names,
+  return engine_option(verb, name, engine, std::move(description), words_with_auto(engines),
                        [engines](std::string const& word) { engine_named<which>(engines, word); });
 }
 

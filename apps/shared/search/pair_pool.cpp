@@ -87,10 +87,8 @@ std::vector<session::named_input> pool_arguments::inputs(session& owner) const {
   std::vector<session::named_input> all{
       {"--collection", collection}, {"--topics", topics}, {"--qrels", qrels}};
   for (session::named_input const& input : dense.inputs()) all.push_back(input);
-  if (auto const list = text.stop_list()) {
-    all.push_back(*list);
-    owner.input(list->path);
-  }
+  all.push_back(text.stop_list());
+  owner.input(all.back().path);
   return all;
 }
 

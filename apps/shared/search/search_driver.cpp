@@ -6,6 +6,7 @@
 #include "core/json_text.hpp"
 #include "knn/item_filter.hpp"
 
+#include <algorithm>
 #include <limits>
 
 #include <fmt/format.h>
@@ -14,6 +15,7 @@ namespace rulerank::inline v0::apps {
 
 void search_arguments::add_sources_to(CLI::App& verb, std::string const& forms,
                                       std::string const& of_queries, std::string const& type) {
+  runs_over_ranks(verb);
   {
     help_group const group(verb, input_group);
     path_option(verb, "--collection", collection, forms)->type_name(type);
@@ -64,15 +66,34 @@ void refuse_options(CLI::App const& verb, std::vector<std::string> const& names,
     if (verb.count(name) > 0) throw usage_error(fmt::format("{} {}", name, beside));
 }
 
+void search_arguments::expect_source(std::string_view items) const {
+  if (collection.empty() && index.empty())
+    throw usage_error(fmt::format("found no {}, expected --collection or --index", items));
+}
+
+void search_arguments::expect_work(std::string_view otherwise) const {
+  if (queries.empty() && (index.empty() || collection.empty()))
+    throw usage_error(fmt::format("nothing to do, expected --queries, or {}",
+                                  index.empty()
+                                      ? "--index to write the index to"
+                                      : fmt::format("--collection to index{}", otherwise)));
+}
+
+void search_arguments::check_index(CLI::App const& verb, std::vector<std::string> const& names,
+                                   std::string_view what) const {
+  if (index == "-") throw usage_error("--index: found standard input (-), expected a file");
+  if (!collection.empty()) return;
+  refuse_options(verb, names,
+                 fmt::format("cannot be combined with --index without --collection, because the "
+                             "index {}",
+                             what));
+}
+
 void search_arguments::check_outputs(CLI::App const& verb) const {
   if (run.empty()) refuse_options(verb, {"--tag"}, "needs --run, whose last column it sets");
   if (leave_out_self && !votes.empty())
     throw usage_error(
         "--leave-out-self cannot be combined with --votes, which counts all neighbours");
-}
-
-void expect_index_file(std::string const& index) {
-  if (index == "-") throw usage_error("--index: found standard input (-), expected a file");
 }
 
 search_run::search_run(session& owner, search_arguments const& arguments,
@@ -102,9 +123,15 @@ search_run::search_run(session& owner, search_arguments const& arguments,
   if (arguments.collection.empty()) owner.index(arguments.index);
 }
 
-search_run::parts search_run::find_parts(double memory_a_byte, std::string const& whole_for) const {
+search_run::parts search_run::find_parts(double memory_a_byte, bool searches_parts,
+                                         std::string_view expected,
+                                         std::string const& whole_for) const {
   searched_paths const paths{arguments_.collection, arguments_.index, memory_a_byte, whole_for};
-  return {splits_collection(owner_, arguments_.over_ranks, paths), opens_parts(paths)};
+  parts const found{splits_collection(owner_, arguments_.over_ranks, paths), opens_parts(paths)};
+  if (found && !searches_parts)
+    throw usage_error(fmt::format("--engine {} cannot search a collection in parts, expected {}",
+                                  arguments_.engine, expected));
+  return found;
 }
 
 void search_run::read_filter(knn::item_collection const& items, std::string_view item,
@@ -114,7 +141,9 @@ void search_run::read_filter(knn::item_collection const& items, std::string_view
 }
 
 neighbour_files search_run::open_output() const {
-  return {owner_, arguments_.out, arguments_.run, arguments_.tag};
+  neighbour_files output(owner_, arguments_.out, arguments_.run, arguments_.tag);
+  leave_out_self(output);
+  return output;
 }
 
 void search_run::leave_out_self(neighbour_files& output) const {
@@ -124,7 +153,8 @@ void search_run::leave_out_self(neighbour_files& output) const {
 }
 
 void search_run::search(knn::searched_collection& collection, neighbour_files& output,
-                        context const& ctx) const {
+                        context const* other) const {
+  context const& ctx = other != nullptr ? *other : owner_.ctx();
   if (filter_) collection.keep_only(*filter_);
   knn::search_in_batches(
       ctx, collection, arguments_.wanted(), collection.limits(ctx), output,
@@ -153,6 +183,13 @@ void search_run::finish(neighbour_files& output, std::size_t queries, std::size_
   summary["macro_f1"] = quality.macro_f1;
   owner_.say(fmt::format("accuracy {:.4f}, macro-F1 {:.4f} over {}", quality.accuracy,
                          quality.macro_f1, counted(quality.queries, "query", "queries")));
+}
+
+void search_run::add_request(std::size_t items) {
+  if (arguments_.request.radius)
+    summary["radius"] = *arguments_.request.radius;
+  else
+    summary["k"] = std::min(arguments_.request.k, items);
 }
 
 void search_run::print() {
