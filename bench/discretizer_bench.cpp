@@ -9,9 +9,9 @@
 
 #include "core/context.hpp"
 #include "core/random.hpp"
-#include "datasets/cut_points.hpp"
-#include "datasets/cut_points_reference.hpp"
 #include "datasets/discretizer.hpp"
+#include "datasets/discretizer/cut_points.hpp"
+#include "datasets/discretizer/cut_points_reference.hpp"
 #include "datasets/feature_order.hpp"
 
 #include <algorithm>

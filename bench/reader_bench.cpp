@@ -8,8 +8,8 @@
 #include "core/context.hpp"
 #include "core/output_file.hpp"
 #include "core/random.hpp"
+#include "datasets/input/text_source.hpp"
 #include "datasets/svmlight.hpp"
-#include "datasets/text_source.hpp"
 
 #include <algorithm>
 #include <string>

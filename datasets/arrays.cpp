@@ -3,10 +3,10 @@
 #include "core/append_format.hpp"
 #include "core/error.hpp"
 #include "core/parallel.hpp"
+#include "datasets/input/text_source.hpp"
 #include "datasets/svmlight/comments.hpp"
 #include "datasets/svmlight/fields.hpp"
 #include "datasets/svmlight/write.hpp"
-#include "datasets/text_source.hpp"
 
 #include <algorithm>
 #include <atomic>

@@ -6,11 +6,11 @@
 #include "core/testing.hpp"
 #include "datasets/delimited/layout.hpp"
 #include "datasets/delimited/read.hpp"
+#include "datasets/input/text_source.hpp"
 #include "datasets/svmlight.hpp"
 #include "datasets/svmlight/documents.hpp"
 #include "datasets/svmlight/read.hpp"
 #include "datasets/testing.hpp"
-#include "datasets/text_source.hpp"
 
 #include <chrono>
 #include <cmath>

@@ -5,7 +5,7 @@
 #include "core/error.hpp"
 #include "core/fuzzing.hpp"
 #include "datasets/discretizer.hpp"
-#include "datasets/discretizer_json.hpp"
+#include "datasets/discretizer/discretizer_json.hpp"
 #include "datasets/item_words.hpp"
 #include "datasets/judgments/judgments.hpp"
 #include "datasets/scores.hpp"

@@ -4,7 +4,7 @@
 #include "core/output_file.hpp"
 #include "core/process_group.hpp"
 #include "core/sha256.hpp"
-#include "datasets/text_source.hpp"
+#include "datasets/input/text_source.hpp"
 #include "experiment/checksummed_json.hpp"
 #include "experiment/curve_fold.hpp"
 #include "l2r/model/options_json.hpp"

@@ -5,7 +5,7 @@
 #include "core/machine.hpp"
 #include "core/sha256.hpp"
 #include "core/version.hpp"
-#include "datasets/text_source.hpp"
+#include "datasets/input/text_source.hpp"
 #include "experiment/fold_result.hpp"
 #include "experiment/report_json.hpp"
 

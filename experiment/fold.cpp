@@ -7,7 +7,7 @@
 #include "core/process_group.hpp"
 #include "core/sha256.hpp"
 #include "datasets/discretizer.hpp"
-#include "datasets/discretizer_parts.hpp"
+#include "datasets/discretizer/discretizer_parts.hpp"
 #include "datasets/feature_order.hpp"
 #include "datasets/label_order.hpp"
 #include "datasets/scores.hpp"

@@ -3,7 +3,7 @@
 #include "core/error.hpp"
 #include "core/json_fields.hpp"
 #include "core/json_text.hpp"
-#include "datasets/text_source.hpp"
+#include "datasets/input/text_source.hpp"
 #include "experiment/checksummed_json.hpp"
 
 #include <fmt/format.h>

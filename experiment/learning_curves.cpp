@@ -8,7 +8,7 @@
 #include "core/process_group.hpp"
 #include "core/sha256.hpp"
 #include "core/version.hpp"
-#include "datasets/text_source.hpp"
+#include "datasets/input/text_source.hpp"
 #include "eval/report.hpp"
 #include "experiment/curve_fold.hpp"
 #include "experiment/curve_report.hpp"

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "core/error.hpp"
-#include "datasets/fields.hpp"
-#include "datasets/text_source.hpp"
+#include "datasets/input/fields.hpp"
+#include "datasets/input/text_source.hpp"
 
 #include <cstdint>
 #include <string>

@@ -8,7 +8,7 @@
 #include "core/output_file.hpp"
 #include "core/section_file.hpp"
 #include "core/sha256.hpp"
-#include "datasets/text_source.hpp"
+#include "datasets/input/text_source.hpp"
 
 #include <cerrno>
 #include <cstring>

@@ -1,8 +1,8 @@
 #include "knn/item_filter.hpp"
 
 #include "core/error.hpp"
-#include "datasets/fields.hpp"
-#include "datasets/text_source.hpp"
+#include "datasets/input/fields.hpp"
+#include "datasets/input/text_source.hpp"
 #include "knn/file_lines.hpp"
 
 #include <algorithm>

@@ -3,8 +3,8 @@
 #include "al/answers.hpp"
 #include "core/error.hpp"
 #include "core/json_fields.hpp"
-#include "datasets/label_cells.hpp"
-#include "datasets/text_source.hpp"
+#include "datasets/delimited/label_cells.hpp"
+#include "datasets/input/text_source.hpp"
 #include "datasets/trec.hpp"
 #include "labelling/program_judge.hpp"
 

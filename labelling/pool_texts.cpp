@@ -2,8 +2,8 @@
 
 #include "core/control_characters.hpp"
 #include "core/error.hpp"
+#include "datasets/input/text_source.hpp"
 #include "datasets/text/text_sums.hpp"
-#include "datasets/text_source.hpp"
 #include "knn/unicode.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "core/error.hpp"
 #include "core/json_text.hpp"
-#include "datasets/text_source.hpp"
+#include "datasets/input/text_source.hpp"
 #include "report/sections.hpp"
 
 #include <algorithm>

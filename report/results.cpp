@@ -5,9 +5,9 @@
 #include "core/json_text.hpp"
 #include "core/named_values.hpp"
 #include "core/sha256.hpp"
+#include "datasets/input/text_source.hpp"
 #include "datasets/scores.hpp"
 #include "datasets/svmlight.hpp"
-#include "datasets/text_source.hpp"
 #include "eval/report_json.hpp"
 #include "experiment/curve_fold.hpp"
 

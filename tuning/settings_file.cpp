@@ -3,7 +3,7 @@
 #include "core/error.hpp"
 #include "core/json_fields.hpp"
 #include "core/json_text.hpp"
-#include "datasets/text_source.hpp"
+#include "datasets/input/text_source.hpp"
 #include "eval/report.hpp"
 #include "eval/report_json.hpp"
 #include "l2r/model/options_json.hpp"

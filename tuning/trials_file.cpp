@@ -1,6 +1,6 @@
 #include "core/output_file.hpp"
 #include "core/process_group.hpp"
-#include "datasets/text_source.hpp"
+#include "datasets/input/text_source.hpp"
 #include "tuning/tuner.hpp"
 
 #include <chrono>

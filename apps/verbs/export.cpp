@@ -7,8 +7,8 @@
 #include "core/json_text.hpp"
 #include "core/named_values.hpp"
 #include "core/sha256.hpp"
+#include "datasets/input/text_source.hpp"
 #include "datasets/item_words.hpp"
-#include "datasets/text_source.hpp"
 #include "l2r/model/model.hpp"
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 #include "core/error.hpp"
 #include "core/json_text.hpp"
 #include "core/output_file.hpp"
-#include "datasets/joined_features.hpp"
+#include "datasets/delimited/joined_features.hpp"
 #include "datasets/svmlight.hpp"
 #include "datasets/svmlight/names.hpp"
 #include "l2r/model/model.hpp"

@@ -5,7 +5,7 @@
 #include "apps/shared/search/search_driver.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
-#include "datasets/text_source.hpp"
+#include "datasets/input/text_source.hpp"
 #include "knn/search_seconds.hpp"
 #include "knn/sparse/published/fish.hpp"
 #include "knn/text/text_collection.hpp"

@@ -2,7 +2,7 @@
 #include "apps/shared/search/search_driver.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
-#include "datasets/text_source.hpp"
+#include "datasets/input/text_source.hpp"
 #include "knn/metric/metric_collection.hpp"
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 #include "apps/shared/session/console.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
-#include "datasets/text_source.hpp"
+#include "datasets/input/text_source.hpp"
 #include "server/access_log.hpp"
 #include "server/http_server.hpp"
 #include "server/ranking/model_store.hpp"

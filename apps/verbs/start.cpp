@@ -10,7 +10,7 @@
 #include "core/named_values.hpp"
 #include "core/output_file.hpp"
 #include "core/random.hpp"
-#include "datasets/text_source.hpp"
+#include "datasets/input/text_source.hpp"
 #include "features/pair_pool.hpp"
 #include "server/http_server.hpp"
 

@@ -4,11 +4,11 @@
 
 #include "core/fuzzing.hpp"
 #include "core/output_file.hpp"
-#include "datasets/decompress.hpp"
 #include "datasets/delimited/read.hpp"
 #include "datasets/fuzzing.hpp"
+#include "datasets/input/decompress.hpp"
+#include "datasets/input/text_source.hpp"
 #include "datasets/svmlight.hpp"
-#include "datasets/text_source.hpp"
 
 #include <cstdint>
 #include <filesystem>

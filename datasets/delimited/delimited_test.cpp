@@ -3,15 +3,15 @@
 #include "core/output_file.hpp"
 #include "core/random.hpp"
 #include "core/testing.hpp"
+#include "datasets/delimited/joined_features.hpp"
+#include "datasets/delimited/label_cells.hpp"
 #include "datasets/delimited/read.hpp"
 #include "datasets/delimited/records.hpp"
 #include "datasets/discretizer.hpp"
-#include "datasets/joined_features.hpp"
-#include "datasets/label_cells.hpp"
+#include "datasets/input/text_source.hpp"
 #include "datasets/split.hpp"
 #include "datasets/svmlight.hpp"
 #include "datasets/testing.hpp"
-#include "datasets/text_source.hpp"
 
 #include <cmath>
 #include <cstdint>

@@ -1,11 +1,11 @@
 #include "datasets/delimited/documents.hpp"
 
 #include "core/error.hpp"
+#include "datasets/delimited/label_cells.hpp"
 #include "datasets/delimited/records.hpp"
-#include "datasets/fields.hpp"
-#include "datasets/label_cells.hpp"
+#include "datasets/input/fields.hpp"
+#include "datasets/input/text_source.hpp"
 #include "datasets/text/text_sums.hpp"
-#include "datasets/text_source.hpp"
 #include "datasets/trec.hpp"
 
 #include <algorithm>

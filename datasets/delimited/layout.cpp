@@ -2,17 +2,17 @@
 
 #include "core/error.hpp"
 #include "datasets/delimited/documents.hpp"
+#include "datasets/delimited/label_cells.hpp"
 #include "datasets/delimited/read.hpp"
 #include "datasets/delimited/records.hpp"
-#include "datasets/fields.hpp"
-#include "datasets/label_cells.hpp"
-#include "datasets/number.hpp"
+#include "datasets/input/fields.hpp"
+#include "datasets/input/number.hpp"
+#include "datasets/input/text_source.hpp"
 #include "datasets/svmlight/faults.hpp"
 #include "datasets/svmlight/values.hpp"
 #include "datasets/text/document_members.hpp"
 #include "datasets/text/encoding.hpp"
 #include "datasets/text/text_sums.hpp"
-#include "datasets/text_source.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -2,11 +2,11 @@
 
 #include "core/error.hpp"
 #include "datasets/delimited/documents.hpp"
+#include "datasets/delimited/joined_features.hpp"
 #include "datasets/delimited/records.hpp"
-#include "datasets/joined_features.hpp"
-#include "datasets/lines.hpp"
+#include "datasets/input/lines.hpp"
+#include "datasets/input/text_source.hpp"
 #include "datasets/svmlight/faults.hpp"
-#include "datasets/text_source.hpp"
 
 #include <utility>
 

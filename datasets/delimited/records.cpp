@@ -1,9 +1,9 @@
 #include "datasets/delimited/records.hpp"
 
 #include "core/parallel.hpp"
-#include "datasets/lines.hpp"
+#include "datasets/input/lines.hpp"
+#include "datasets/input/text_source.hpp"
 #include "datasets/svmlight/fields.hpp"
-#include "datasets/text_source.hpp"
 
 #include <algorithm>
 #include <utility>

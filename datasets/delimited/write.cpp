@@ -1,9 +1,9 @@
 #include "datasets/delimited/write.hpp"
 
 #include "core/append_format.hpp"
+#include "datasets/delimited/label_cells.hpp"
 #include "datasets/delimited/layout.hpp"
 #include "datasets/delimited/records.hpp"
-#include "datasets/label_cells.hpp"
 #include "datasets/text/text_sums.hpp"
 
 #include <algorithm>

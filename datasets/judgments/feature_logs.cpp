@@ -3,8 +3,8 @@
 // https://elasticsearch-learning-to-rank.readthedocs.io/en/latest/logging-features.html and
 // https://solr.apache.org/guide/solr/latest/query-guide/learning-to-rank.html.
 #include "core/error.hpp"
+#include "datasets/input/number.hpp"
 #include "datasets/judgments/read.hpp"
-#include "datasets/number.hpp"
 
 #include <algorithm>
 #include <filesystem>

@@ -3,8 +3,8 @@
 // of https://github.com/o19s/quepid), for srw
 // https://docs.opensearch.org/latest/search-plugins/search-relevance/judgments/.
 #include "core/error.hpp"
+#include "datasets/input/number.hpp"
 #include "datasets/judgments/read.hpp"
-#include "datasets/number.hpp"
 
 #include <algorithm>
 #include <array>

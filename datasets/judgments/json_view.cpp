@@ -1,8 +1,8 @@
 #include "datasets/judgments/json_view.hpp"
 
 #include "core/json_text.hpp"
-#include "datasets/lines.hpp"
-#include "datasets/number.hpp"
+#include "datasets/input/lines.hpp"
+#include "datasets/input/number.hpp"
 
 #include <algorithm>
 

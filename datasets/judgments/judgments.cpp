@@ -1,8 +1,8 @@
 #include "datasets/judgments/judgments.hpp"
 
 #include "core/error.hpp"
+#include "datasets/input/text_source.hpp"
 #include "datasets/text/documents.hpp"
-#include "datasets/text_source.hpp"
 
 #include <algorithm>
 #include <cmath>

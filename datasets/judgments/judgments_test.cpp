@@ -3,8 +3,8 @@
 #include "core/error.hpp"
 #include "core/message_testing.hpp"
 #include "core/testing.hpp"
+#include "datasets/input/text_source.hpp"
 #include "datasets/svmlight.hpp"
-#include "datasets/text_source.hpp"
 
 #include <gtest/gtest.h>
 

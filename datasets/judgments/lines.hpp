@@ -1,7 +1,7 @@
 #pragma once
 // Judgments in lines and tables, for `read_qrels` and `read_judgments`.
 
-#include "datasets/fields.hpp"
+#include "datasets/input/fields.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,12 +1,12 @@
 #include "datasets/judgments/read.hpp"
 
 #include "core/error.hpp"
+#include "datasets/input/lines.hpp"
+#include "datasets/input/number.hpp"
+#include "datasets/input/text_source.hpp"
 #include "datasets/judgments/judgments.hpp"
 #include "datasets/judgments/lines.hpp"
-#include "datasets/lines.hpp"
-#include "datasets/number.hpp"
 #include "datasets/text/encoding.hpp"
-#include "datasets/text_source.hpp"
 
 #include <algorithm>
 #include <cctype>

@@ -1,8 +1,8 @@
 #include "core/error.hpp"
 #include "datasets/delimited/records.hpp"
+#include "datasets/input/text_source.hpp"
 #include "datasets/judgments/judgments.hpp"
 #include "datasets/svmlight/names.hpp"
-#include "datasets/text_source.hpp"
 #include "datasets/trec.hpp"
 
 #include <algorithm>

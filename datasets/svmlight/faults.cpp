@@ -1,7 +1,7 @@
 #include "datasets/svmlight/faults.hpp"
 
 #include "core/error.hpp"
-#include "datasets/text_source.hpp"
+#include "datasets/input/text_source.hpp"
 
 #include <fmt/format.h>
 

@@ -1,9 +1,9 @@
 #include "datasets/svmlight/fields.hpp"
 
+#include "datasets/input/text_source.hpp"
 #include "datasets/svmlight/faults.hpp"
 #include "datasets/svmlight/values.hpp"
 #include "datasets/text/encoding.hpp"
-#include "datasets/text_source.hpp"
 
 #include <algorithm>
 #include <numeric>

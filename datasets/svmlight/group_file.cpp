@@ -1,8 +1,8 @@
 #include "datasets/svmlight/group_file.hpp"
 
 #include "core/error.hpp"
-#include "datasets/lines.hpp"
-#include "datasets/text_source.hpp"
+#include "datasets/input/lines.hpp"
+#include "datasets/input/text_source.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -5,13 +5,13 @@
 #include "core/even_ranges.hpp"
 #include "core/process_group.hpp"
 #include "datasets/delimited/layout.hpp"
-#include "datasets/fields.hpp"
-#include "datasets/lines.hpp"
+#include "datasets/input/fields.hpp"
+#include "datasets/input/lines.hpp"
+#include "datasets/input/text_source.hpp"
 #include "datasets/svmlight.hpp"
 #include "datasets/svmlight/fields.hpp"
 #include "datasets/svmlight/names.hpp"
 #include "datasets/svmlight/read.hpp"
-#include "datasets/text_source.hpp"
 
 #include <algorithm>
 #include <set>

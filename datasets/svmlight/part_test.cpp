@@ -3,10 +3,10 @@
 #include "core/random.hpp"
 #include "core/testing.hpp"
 #include "datasets/discretizer.hpp"
-#include "datasets/discretizer_json.hpp"
-#include "datasets/discretizer_parts.hpp"
+#include "datasets/discretizer/discretizer_json.hpp"
+#include "datasets/discretizer/discretizer_parts.hpp"
+#include "datasets/input/text_source.hpp"
 #include "datasets/svmlight.hpp"
-#include "datasets/text_source.hpp"
 
 #include <algorithm>
 #include <optional>

@@ -2,9 +2,9 @@
 
 #include "core/error.hpp"
 #include "core/parallel.hpp"
-#include "datasets/lines.hpp"
+#include "datasets/input/lines.hpp"
+#include "datasets/input/text_source.hpp"
 #include "datasets/svmlight/whole_text.hpp"
-#include "datasets/text_source.hpp"
 
 #include <algorithm>
 #include <atomic>

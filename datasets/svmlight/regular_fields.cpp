@@ -1,6 +1,6 @@
 #include "datasets/svmlight/regular_fields.hpp"
 
-#include "datasets/number.hpp"
+#include "datasets/input/number.hpp"
 #include "datasets/svmlight/digits.hpp"
 
 #include <algorithm>

@@ -1,12 +1,12 @@
 #include "core/error.hpp"
 #include "datasets/delimited/read.hpp"
 #include "datasets/delimited/records.hpp"
-#include "datasets/lines.hpp"
+#include "datasets/input/lines.hpp"
+#include "datasets/input/text_source.hpp"
 #include "datasets/svmlight/comments.hpp"
 #include "datasets/svmlight/documents.hpp"
 #include "datasets/svmlight/queries.hpp"
 #include "datasets/svmlight/read.hpp"
-#include "datasets/text_source.hpp"
 #include "datasets/trec.hpp"
 
 #include <utility>

@@ -4,12 +4,12 @@
 
 #include "core/error.hpp"
 #include "core/fuzzing.hpp"
-#include "datasets/decompress.hpp"
 #include "datasets/fuzzing.hpp"
+#include "datasets/input/decompress.hpp"
+#include "datasets/input/text_source.hpp"
 #include "datasets/svmlight.hpp"
 #include "datasets/svmlight/read.hpp"
 #include "datasets/svmlight/svmlight_reference.hpp"
-#include "datasets/text_source.hpp"
 
 #include <cstdint>
 #include <string>

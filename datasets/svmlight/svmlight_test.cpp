@@ -5,10 +5,10 @@
 #include "core/output_file.hpp"
 #include "core/random.hpp"
 #include "core/testing.hpp"
-#include "datasets/number.hpp"
+#include "datasets/input/number.hpp"
+#include "datasets/input/text_source.hpp"
 #include "datasets/svmlight/read.hpp"
 #include "datasets/svmlight/svmlight_reference.hpp"
-#include "datasets/text_source.hpp"
 
 #include <chrono>
 #include <cmath>

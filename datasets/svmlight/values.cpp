@@ -1,7 +1,7 @@
 #include "datasets/svmlight/values.hpp"
 
-#include "datasets/number.hpp"
-#include "datasets/text_source.hpp"
+#include "datasets/input/number.hpp"
+#include "datasets/input/text_source.hpp"
 
 #include <cmath>
 #include <limits>

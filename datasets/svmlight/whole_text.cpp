@@ -2,8 +2,8 @@
 
 #include "core/error.hpp"
 #include "datasets/dataset_rows.hpp"
+#include "datasets/input/text_source.hpp"
 #include "datasets/svmlight/comments.hpp"
-#include "datasets/text_source.hpp"
 #include "datasets/trec.hpp"
 
 #include <algorithm>

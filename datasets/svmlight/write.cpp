@@ -3,10 +3,10 @@
 #include "core/append_format.hpp"
 #include "core/error.hpp"
 #include "datasets/delimited/write.hpp"
+#include "datasets/input/text_source.hpp"
 #include "datasets/svmlight.hpp"
 #include "datasets/svmlight/comments.hpp"
 #include "datasets/svmlight/names.hpp"
-#include "datasets/text_source.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "core/context.hpp"
+#include "datasets/input/text_source.hpp"
 #include "datasets/text/documents.hpp"
 #include "datasets/text/encoding.hpp"
-#include "datasets/text_source.hpp"
 
 #include <cstddef>
 #include <cstdint>

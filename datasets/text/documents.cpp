@@ -1,13 +1,13 @@
 #include "datasets/text/documents.hpp"
 
 #include "core/error.hpp"
-#include "datasets/lines.hpp"
+#include "datasets/input/lines.hpp"
+#include "datasets/input/text_source.hpp"
 #include "datasets/svmlight/comments.hpp"
 #include "datasets/svmlight/fields.hpp"
 #include "datasets/text/document_lines.hpp"
 #include "datasets/text/document_members.hpp"
 #include "datasets/text/trec_documents.hpp"
-#include "datasets/text_source.hpp"
 
 #include <algorithm>
 #include <cstdint>

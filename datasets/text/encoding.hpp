@@ -1,7 +1,7 @@
 #pragma once
 // Text in encodings other than UTF-8: ICU's converters and its encoding detection.
 
-#include "datasets/decompress.hpp"
+#include "datasets/input/decompress.hpp"
 
 #include <cstddef>
 #include <memory>

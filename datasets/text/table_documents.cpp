@@ -1,7 +1,7 @@
 #include "core/error.hpp"
 #include "datasets/delimited/documents.hpp"
+#include "datasets/delimited/label_cells.hpp"
 #include "datasets/delimited/records.hpp"
-#include "datasets/label_cells.hpp"
 #include "datasets/svmlight/fields.hpp"
 #include "datasets/text/document_members.hpp"
 

@@ -1,7 +1,7 @@
 #include "datasets/text/text_sums.hpp"
 
+#include "datasets/input/text_source.hpp"
 #include "datasets/svmlight/comments.hpp"
-#include "datasets/text_source.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -1,6 +1,6 @@
 #include "datasets/text/trec_documents.hpp"
 
-#include "datasets/fields.hpp"
+#include "datasets/input/fields.hpp"
 #include "datasets/text/entities.hpp"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 // header is a dictionary in Python syntax. Only the three entries that NumPy writes are read, and
 // nothing is evaluated.
 #include "core/error.hpp"
-#include "datasets/text_source.hpp"
+#include "datasets/input/text_source.hpp"
 #include "datasets/vectors/layout.hpp"
 
 #include <array>

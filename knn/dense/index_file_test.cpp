@@ -4,7 +4,7 @@
 #include "core/message_testing.hpp"
 #include "core/section_file.hpp"
 #include "core/testing.hpp"
-#include "datasets/text_source.hpp"
+#include "datasets/input/text_source.hpp"
 
 #include <array>
 #include <cstdint>

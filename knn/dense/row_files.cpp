@@ -2,7 +2,7 @@
 
 #include "core/error.hpp"
 #include "core/even_ranges.hpp"
-#include "datasets/text_source.hpp"
+#include "datasets/input/text_source.hpp"
 #include "knn/file_lines.hpp"
 
 #include <algorithm>

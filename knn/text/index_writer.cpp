@@ -3,7 +3,7 @@
 #include "core/aligned.hpp"
 #include "core/error.hpp"
 #include "core/parallel.hpp"
-#include "datasets/text_source.hpp"
+#include "datasets/input/text_source.hpp"
 #include "knn/sparse/posting_lists.hpp"
 #include "knn/text/collection_counts.hpp"
 #include "knn/text/index_layout.hpp"

@@ -2,8 +2,8 @@
 
 #include "core/context.hpp"
 #include "core/error.hpp"
-#include "datasets/fields.hpp"
-#include "datasets/text_source.hpp"
+#include "datasets/input/fields.hpp"
+#include "datasets/input/text_source.hpp"
 #include "knn/unicode.hpp"
 
 #include <fmt/format.h>

@@ -2,7 +2,7 @@
 
 #include "core/error.hpp"
 #include "core/output_file.hpp"
-#include "datasets/text_source.hpp"
+#include "datasets/input/text_source.hpp"
 #include "knn/index_parts.hpp"
 #include "knn/text/text_index_part.hpp"
 

@@ -2,7 +2,7 @@
 
 #include "core/error.hpp"
 #include "core/parallel.hpp"
-#include "datasets/text_source.hpp"
+#include "datasets/input/text_source.hpp"
 #include "datasets/values_of.hpp"
 #include "l2r/linear/cholesky.hpp"
 #include "l2r/linear/z_scores.hpp"

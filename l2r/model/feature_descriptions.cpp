@@ -1,7 +1,7 @@
 #include "l2r/model/feature_descriptions.hpp"
 
 #include "core/error.hpp"
-#include "datasets/lines.hpp"
+#include "datasets/input/lines.hpp"
 
 #include <algorithm>
 #include <array>

@@ -4,7 +4,7 @@
 #include "core/message_testing.hpp"
 #include "core/sha256.hpp"
 #include "core/testing.hpp"
-#include "datasets/discretizer_json.hpp"
+#include "datasets/discretizer/discretizer_json.hpp"
 #include "datasets/svmlight.hpp"
 #include "l2r/model/scorer.hpp"
 

@@ -3,7 +3,7 @@
 #include "core/parallel.hpp"
 #include "core/process_group.hpp"
 #include "core/stopwatch.hpp"
-#include "datasets/binned_rows.hpp"
+#include "datasets/discretizer/binned_rows.hpp"
 #include "l2r/model/member_kind.hpp"
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 #include "core/message_testing.hpp"
 #include "core/process_group_testing.hpp"
 #include "core/testing.hpp"
-#include "datasets/discretizer_json.hpp"
+#include "datasets/discretizer/discretizer_json.hpp"
 #include "datasets/svmlight.hpp"
 #include "l2r/model/row_scores.hpp"
 #include "l2r/rules/ranker.hpp"

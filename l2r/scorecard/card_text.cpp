@@ -1,9 +1,9 @@
 #include "core/error.hpp"
 #include "core/named_values.hpp"
-#include "datasets/discretizer_json.hpp"
+#include "datasets/discretizer/discretizer_json.hpp"
+#include "datasets/input/lines.hpp"
+#include "datasets/input/number.hpp"
 #include "datasets/item_words.hpp"
-#include "datasets/lines.hpp"
-#include "datasets/number.hpp"
 #include "l2r/scorecard/scorecard.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 #include "core/error.hpp"
-#include "datasets/discretizer_json.hpp"
+#include "datasets/discretizer/discretizer_json.hpp"
 #include "l2r/model/model.hpp"
 #include "l2r/scorecard/scorecard.hpp"
 #include "l2r/testing.hpp"

@@ -1,5 +1,5 @@
 #include "core/error.hpp"
-#include "datasets/text_source.hpp"
+#include "datasets/input/text_source.hpp"
 #include "rules/mining/association_rules.hpp"
 
 #include <algorithm>

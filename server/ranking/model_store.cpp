@@ -1,7 +1,7 @@
 #include "server/ranking/model_store.hpp"
 
 #include "core/error.hpp"
-#include "datasets/text_source.hpp"
+#include "datasets/input/text_source.hpp"
 #include "l2r/export/export.hpp"
 #include "server/ranking/problem.hpp"
 

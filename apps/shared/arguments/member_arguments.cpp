@@ -2,8 +2,8 @@
 
 #include "apps/shared/options/options.hpp"
 #include "core/error.hpp"
+#include "datasets/input/text_source.hpp"
 #include "datasets/item_words.hpp"
-#include "datasets/text_source.hpp"
 #include "l2r/model/model.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #include "apps/shared/evaluation/judged_ids.hpp"
 
 #include "core/error.hpp"
-#include "datasets/text_source.hpp"
+#include "datasets/input/text_source.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -3,7 +3,7 @@
 #include "apps/shared/options/options.hpp"
 #include "core/error.hpp"
 #include "core/process_group.hpp"
-#include "datasets/discretizer_parts.hpp"
+#include "datasets/discretizer/discretizer_parts.hpp"
 #include "datasets/label_order.hpp"
 #include "datasets/svmlight.hpp"
 #include "knn/collection_parts.hpp"

@@ -4,7 +4,7 @@
 #include "core/append_format.hpp"
 #include "core/error.hpp"
 #include "core/json_text.hpp"
-#include "datasets/text_source.hpp"
+#include "datasets/input/text_source.hpp"
 #include "datasets/trec.hpp"
 
 #include <algorithm>

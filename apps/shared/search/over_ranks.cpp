@@ -3,7 +3,7 @@
 #include "apps/shared/options/options.hpp"
 #include "core/error.hpp"
 #include "core/process_group.hpp"
-#include "datasets/text_source.hpp"
+#include "datasets/input/text_source.hpp"
 #include "knn/index_parts.hpp"
 #include "mpi/collection_split.hpp"
 

@@ -5,7 +5,7 @@
 #include "apps/shared/search/corrections.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"
-#include "datasets/text_source.hpp"
+#include "datasets/input/text_source.hpp"
 #include "knn/dense/row_files.hpp"
 #include "knn/search_seconds.hpp"
 #include "knn/sparse/search.hpp"

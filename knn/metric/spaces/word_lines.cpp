@@ -1,9 +1,9 @@
 #include "knn/metric/spaces/word_lines.hpp"
 
 #include "core/error.hpp"
-#include "datasets/fields.hpp"
-#include "datasets/label_cells.hpp"
-#include "datasets/number.hpp"
+#include "datasets/delimited/label_cells.hpp"
+#include "datasets/input/fields.hpp"
+#include "datasets/input/number.hpp"
 #include "datasets/text/document_members.hpp"
 
 #include <algorithm>

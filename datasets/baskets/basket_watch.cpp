@@ -1,8 +1,8 @@
-#include "datasets/basket_watch.hpp"
+#include "datasets/baskets/basket_watch.hpp"
 
-#include "datasets/fields.hpp"
-#include "datasets/label_cells.hpp"
-#include "datasets/number.hpp"
+#include "datasets/delimited/label_cells.hpp"
+#include "datasets/input/fields.hpp"
+#include "datasets/input/number.hpp"
 #include "datasets/text/document_members.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "datasets/decompress.hpp"
+#include "datasets/input/decompress.hpp"
 
 #include "datasets/text/encoding.hpp"
 

@@ -2,9 +2,9 @@
 
 #include "core/append_format.hpp"
 #include "core/error.hpp"
-#include "datasets/fields.hpp"
-#include "datasets/number.hpp"
-#include "datasets/text_source.hpp"
+#include "datasets/input/fields.hpp"
+#include "datasets/input/number.hpp"
+#include "datasets/input/text_source.hpp"
 
 #include <charconv>
 

@@ -1,11 +1,11 @@
-#include "datasets/text_source.hpp"
+#include "datasets/input/text_source.hpp"
 
 #include "core/error.hpp"
 #include "core/even_ranges.hpp"
 #include "core/file_reader.hpp"
 #include "core/process_group.hpp"
-#include "datasets/decompress.hpp"
-#include "datasets/lines.hpp"
+#include "datasets/input/decompress.hpp"
+#include "datasets/input/lines.hpp"
 
 #include <algorithm>
 #include <cerrno>

@@ -1,10 +1,10 @@
-#include "datasets/discretizer_json.hpp"
+#include "datasets/discretizer/discretizer_json.hpp"
 
 #include "core/error.hpp"
 #include "core/json_fields.hpp"
 #include "core/json_text.hpp"
+#include "datasets/input/text_source.hpp"
 #include "datasets/svmlight/names.hpp"
-#include "datasets/text_source.hpp"
 
 #include <algorithm>
 #include <array>

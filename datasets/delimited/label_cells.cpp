@@ -1,9 +1,9 @@
-#include "datasets/label_cells.hpp"
+#include "datasets/delimited/label_cells.hpp"
 
 #include "core/control_characters.hpp"
 #include "core/error.hpp"
-#include "datasets/fields.hpp"
-#include "datasets/lines.hpp"
+#include "datasets/input/fields.hpp"
+#include "datasets/input/lines.hpp"
 
 #include <algorithm>
 #include <array>

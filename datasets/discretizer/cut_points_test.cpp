@@ -1,8 +1,8 @@
-#include "datasets/cut_points.hpp"
+#include "datasets/discretizer/cut_points.hpp"
 
 #include "core/error.hpp"
 #include "core/random.hpp"
-#include "datasets/cut_points_reference.hpp"
+#include "datasets/discretizer/cut_points_reference.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "datasets/libsvm.hpp"
+#include "datasets/libsvm/libsvm.hpp"
 
 #include "core/error.hpp"
 

@@ -1,4 +1,4 @@
-#include "datasets/label_cells.hpp"
+#include "datasets/delimited/label_cells.hpp"
 
 #include "core/random.hpp"
 #include "datasets/delimited/records.hpp"

@@ -6,12 +6,12 @@
 #include "core/process_group_testing.hpp"
 #include "core/random.hpp"
 #include "core/testing.hpp"
-#include "datasets/cut_points.hpp"
-#include "datasets/cut_points_reference.hpp"
-#include "datasets/discretizer_json.hpp"
-#include "datasets/discretizer_parts.hpp"
+#include "datasets/discretizer/cut_points.hpp"
+#include "datasets/discretizer/cut_points_reference.hpp"
+#include "datasets/discretizer/discretizer_json.hpp"
+#include "datasets/discretizer/discretizer_parts.hpp"
+#include "datasets/input/text_source.hpp"
 #include "datasets/svmlight.hpp"
-#include "datasets/text_source.hpp"
 
 #include <algorithm>
 #include <bit>

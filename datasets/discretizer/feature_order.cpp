@@ -5,7 +5,7 @@
 #include "core/error.hpp"
 #include "core/parallel.hpp"
 #include "core/process_group.hpp"
-#include "datasets/lines.hpp"
+#include "datasets/input/lines.hpp"
 
 #include <algorithm>
 #include <array>

@@ -3,12 +3,12 @@
 #include "core/error.hpp"
 #include "datasets/delimited/documents.hpp"
 #include "datasets/delimited/records.hpp"
-#include "datasets/fields.hpp"
+#include "datasets/input/fields.hpp"
+#include "datasets/input/number.hpp"
+#include "datasets/input/text_source.hpp"
 #include "datasets/judgments/lines.hpp"
-#include "datasets/number.hpp"
 #include "datasets/svmlight/fields.hpp"
 #include "datasets/text/document_members.hpp"
-#include "datasets/text_source.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -1,6 +1,6 @@
-#include "datasets/number.hpp"
+#include "datasets/input/number.hpp"
 
-#include "datasets/fields.hpp"
+#include "datasets/input/fields.hpp"
 
 #include <algorithm>
 #include <charconv>

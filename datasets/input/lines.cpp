@@ -1,4 +1,4 @@
-#include "datasets/lines.hpp"
+#include "datasets/input/lines.hpp"
 
 #include <algorithm>
 

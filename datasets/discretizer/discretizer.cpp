@@ -5,8 +5,8 @@
 #include "core/even_ranges.hpp"
 #include "core/parallel.hpp"
 #include "core/process_group.hpp"
-#include "datasets/cut_points.hpp"
-#include "datasets/discretizer_parts.hpp"
+#include "datasets/discretizer/cut_points.hpp"
+#include "datasets/discretizer/discretizer_parts.hpp"
 
 #include <algorithm>
 #include <cmath>

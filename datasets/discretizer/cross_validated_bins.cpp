@@ -1,5 +1,5 @@
 #include "core/random.hpp"
-#include "datasets/cut_points.hpp"
+#include "datasets/discretizer/cut_points.hpp"
 
 #include <algorithm>
 #include <cmath>

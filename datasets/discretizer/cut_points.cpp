@@ -1,4 +1,4 @@
-#include "datasets/cut_points.hpp"
+#include "datasets/discretizer/cut_points.hpp"
 
 #include "core/error.hpp"
 

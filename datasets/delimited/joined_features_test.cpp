@@ -1,4 +1,4 @@
-#include "datasets/joined_features.hpp"
+#include "datasets/delimited/joined_features.hpp"
 
 #include "core/error.hpp"
 #include "core/message_testing.hpp"

@@ -1,9 +1,9 @@
-#include "datasets/tube_kernels.hpp"
+#include "datasets/discretizer/tube_kernels.hpp"
 
 #include <limits>
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "datasets/tube_kernels.cpp"
+#define HWY_TARGET_INCLUDE "datasets/discretizer/tube_kernels.cpp"
 #include <hwy/foreach_target.h>
 // The comment keeps clang-format from sorting this in front of foreach_target.h.
 #include <hwy/contrib/math/math-inl.h>

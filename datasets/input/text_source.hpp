@@ -2,7 +2,7 @@
 
 #include "core/context.hpp"
 #include "datasets/dataset.hpp"
-#include "datasets/decompress.hpp"
+#include "datasets/input/decompress.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,9 +1,9 @@
 #include "datasets/item_words.hpp"
 
 #include "core/error.hpp"
-#include "datasets/lines.hpp"
+#include "datasets/input/lines.hpp"
+#include "datasets/input/text_source.hpp"
 #include "datasets/svmlight/names.hpp"
-#include "datasets/text_source.hpp"
 
 #include <algorithm>
 #include <charconv>

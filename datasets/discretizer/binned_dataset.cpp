@@ -1,11 +1,11 @@
 #include "core/error.hpp"
 #include "core/parallel.hpp"
 #include "core/process_group.hpp"
-#include "datasets/bin_kernels.hpp"
-#include "datasets/binned_rows.hpp"
 #include "datasets/discretizer.hpp"
-#include "datasets/discretizer_parts.hpp"
-#include "datasets/text_source.hpp"
+#include "datasets/discretizer/bin_kernels.hpp"
+#include "datasets/discretizer/binned_rows.hpp"
+#include "datasets/discretizer/discretizer_parts.hpp"
+#include "datasets/input/text_source.hpp"
 #include "datasets/values_of.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-#include "datasets/cut_points.hpp"
-#include "datasets/tube_kernels.hpp"
+#include "datasets/discretizer/cut_points.hpp"
+#include "datasets/discretizer/tube_kernels.hpp"
 
 #include <algorithm>
 #include <cmath>

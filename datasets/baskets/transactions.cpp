@@ -1,10 +1,10 @@
 #include "datasets/transactions.hpp"
 
 #include "core/error.hpp"
-#include "datasets/basket_watch.hpp"
-#include "datasets/lines.hpp"
+#include "datasets/baskets/basket_watch.hpp"
+#include "datasets/input/lines.hpp"
+#include "datasets/input/text_source.hpp"
 #include "datasets/text/encoding.hpp"
-#include "datasets/text_source.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -2,7 +2,7 @@
 // Words and space-separated fields of lines, for several readers.
 
 #include "core/even_ranges.hpp"
-#include "datasets/lines.hpp"
+#include "datasets/input/lines.hpp"
 
 #include <algorithm>
 #include <cstdint>

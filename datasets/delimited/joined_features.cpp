@@ -1,8 +1,8 @@
-#include "datasets/joined_features.hpp"
+#include "datasets/delimited/joined_features.hpp"
 
 #include "datasets/delimited/layout.hpp"
+#include "datasets/input/text_source.hpp"
 #include "datasets/svmlight.hpp"
-#include "datasets/text_source.hpp"
 
 #include <algorithm>
 #include <iterator>

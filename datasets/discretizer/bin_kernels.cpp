@@ -1,9 +1,9 @@
-#include "datasets/bin_kernels.hpp"
+#include "datasets/discretizer/bin_kernels.hpp"
 
 #include <cmath>
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "datasets/bin_kernels.cpp"
+#define HWY_TARGET_INCLUDE "datasets/discretizer/bin_kernels.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
