@@ -8,7 +8,7 @@
 #include <functional>
 
 // Searches whose queries arrive one after the other, for benchmarks and tests, which implement the
-// clock (bench/metric_traffic.hpp).
+// clock (bench/engines/metric_traffic.hpp).
 namespace rulerank::inline v0::knn {
 
 /// The arrival times of queries, and the current time of each thread of a search. A thread passes

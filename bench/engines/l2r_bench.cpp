@@ -22,7 +22,7 @@
 // hits, misses and, for missed larger itemsets, hits and misses of their prefixes (table 5.13);
 // `cache_slots` is the number of itemsets that a device's cache can hold (table 5.12).
 
-#include "bench/engine_argument.hpp"
+#include "bench/engines/engine_argument.hpp"
 #include "bitmaps/bit_kernels.hpp"
 #include "core/devices.hpp"
 #include "core/machine.hpp"

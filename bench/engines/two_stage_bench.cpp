@@ -14,7 +14,7 @@
 // rankings. What is drawn is drawn with seed 1.
 
 #include "al/sampler.hpp"
-#include "bench/word_list.hpp"
+#include "bench/engines/word_list.hpp"
 #include "core/random.hpp"
 #include "datasets/feature_order.hpp"
 #include "datasets/svmlight.hpp"

@@ -19,7 +19,7 @@
 
 #include "al/measured_sampling.hpp"
 #include "al/published/engines.hpp"
-#include "bench/engine_argument.hpp"
+#include "bench/engines/engine_argument.hpp"
 #include "bitmaps/bit_kernels.hpp"
 #include "core/machine.hpp"
 #include "datasets/feature_order.hpp"

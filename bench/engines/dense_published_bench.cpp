@@ -27,7 +27,7 @@
 // from the first copy to the last, and widened, the number of queries. The rows are already on the
 // device.
 
-#include "bench/dense_lists.hpp"
+#include "bench/engines/dense_lists.hpp"
 #include "core/context.hpp"
 #include "core/devices.hpp"
 #include "core/machine.hpp"

@@ -6,21 +6,21 @@
 //       [threads=1,2,4,8] [schedules=local,...] [traffics=high,low] [supersteps=1024] [seconds=0]
 //       [clocked=] [split=1] [seed=1]
 //
-// Objects and queries are sampled at random (bench/metric_objects.hpp). A radius is given, or is
-// the distance that share= percent of pairs do not exceed.
+// Objects and queries are sampled at random (bench/engines/metric_objects.hpp). A radius is given,
+// or is the distance that share= percent of pairs do not exceed.
 //
 // Traffic is high (queries arrive twice as fast as the threads can answer them), low (5/6 of that
 // capacity, as in figure 3.5's example) or figure-3.5 (the same rate, with 2, 1 and 1 queries per
-// unit in turn). Time is simulated (bench/metric_traffic.hpp): its unit is the mean number of
-// distances of a query. With seconds=R, searches of queries that have all arrived are also timed,
-// as the median of R rounds. clocked=low also measures traffic in wall time, with the last number
-// of threads: its unit is the mean time of a query on one thread, measured in advance. Before a row
-// is printed, its results are compared with brute force. One JSON line per row; the name determines
-// its fields: "index", "counted", "seconds", "clocked", "split".
+// unit in turn). Time is simulated (bench/engines/metric_traffic.hpp): its unit is the mean number
+// of distances of a query. With seconds=R, searches of queries that have all arrived are also
+// timed, as the median of R rounds. clocked=low also measures traffic in wall time, with the last
+// number of threads: its unit is the mean time of a query on one thread, measured in advance.
+// Before a row is printed, its results are compared with brute force. One JSON line per row; the
+// name determines its fields: "index", "counted", "seconds", "clocked", "split".
 
-#include "bench/metric_objects.hpp"
-#include "bench/metric_traffic.hpp"
-#include "bench/settings.hpp"
+#include "bench/engines/metric_objects.hpp"
+#include "bench/engines/metric_traffic.hpp"
+#include "bench/engines/settings.hpp"
 #include "core/context.hpp"
 #include "core/machine.hpp"
 #include "core/stopwatch.hpp"

@@ -8,7 +8,7 @@
 // Before the timing, results of some queries are compared with single pairs, and so is the whole
 // matrix. One JSON line per kind of search, the best of the rounds, in seconds of CPU time.
 
-#include "bench/settings.hpp"
+#include "bench/engines/settings.hpp"
 #include "core/context.hpp"
 #include "core/machine.hpp"
 #include "knn/metric/edit_distance/edit_distance.hpp"

@@ -25,9 +25,9 @@
 // it; groups, allocations and busiest_block_a_query belong to that call. save=FOLDER instead of an
 // engine writes the weighted rows and the neighbours as plain arrays, for text_peer_gpu.py.
 
-#include "bench/engine_argument.hpp"
-#include "bench/memory.hpp"
-#include "bench/text_sample.hpp"
+#include "bench/engines/engine_argument.hpp"
+#include "bench/engines/memory.hpp"
+#include "bench/engines/text_sample.hpp"
 #include "core/machine.hpp"
 #include "core/output_file.hpp"
 #include "core/version.hpp"

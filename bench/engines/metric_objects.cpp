@@ -1,4 +1,4 @@
-#include "bench/metric_objects.hpp"
+#include "bench/engines/metric_objects.hpp"
 
 #include "core/random.hpp"
 

@@ -17,7 +17,7 @@
 // device_ms / read_ms. device_bytes: the memory of each GPU that `flat` may use; every search
 // copies the remaining rows to the GPU, so `rate` is then that of the bus.
 
-#include "bench/dense_lists.hpp"
+#include "bench/engines/dense_lists.hpp"
 #include "core/context.hpp"
 #include "core/machine.hpp"
 #include "core/parallel.hpp"

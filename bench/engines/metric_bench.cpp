@@ -7,7 +7,7 @@
 //
 // Only the first `dimensions` of vectors are used. Queries are random objects of the file, which
 // are removed from the database; with objects=N, N objects and the queries are sampled as in the
-// other metric benchmarks (bench/metric_objects.hpp). A radius is given (radii=), or is the
+// other metric benchmarks (bench/engines/metric_objects.hpp). A radius is given (radii=), or is the
 // distance that a percentage of the pairs in a random sample does not exceed (share=). Each query's
 // results are compared with brute force, ids and distances, before the timing; rounds=0 times
 // nothing. One JSON line per index and kind of search: the mean number of distance evaluations per
@@ -15,8 +15,8 @@
 // make the index. With within=1, for the k nearest also the mean number of evaluations within the
 // distance of the k-th, which no order of search avoids.
 
-#include "bench/metric_objects.hpp"
-#include "bench/settings.hpp"
+#include "bench/engines/metric_objects.hpp"
+#include "bench/engines/settings.hpp"
 #include "core/context.hpp"
 #include "core/machine.hpp"
 #include "core/random.hpp"

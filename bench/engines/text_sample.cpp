@@ -1,4 +1,4 @@
-#include "bench/text_sample.hpp"
+#include "bench/engines/text_sample.hpp"
 
 #include "core/error.hpp"
 #include "core/named_values.hpp"

@@ -1,4 +1,4 @@
-#include "bench/metric_traffic.hpp"
+#include "bench/engines/metric_traffic.hpp"
 
 #include "core/error.hpp"
 #include "knn/metric/indexes/structure.hpp"

@@ -7,18 +7,18 @@
 //       [alpha=.4,.5,.66] [batches=5,30,100,200,0] [batch_rounds=40] [cpu=8000] [serial=1000]
 //       [gpus=1] [threads=0] [rounds=5] [part=search|matrix|both] [write=FOLDER]
 //
-// Objects and queries are sampled at random (bench/metric_objects.hpp). Words have radii; vectors
-// have the percentage of the database that an average query finds. All results are compared with
-// brute force on the CPU, ids and distances, before they are timed. One JSON line per engine, index
-// and kind of search (figures 4.1 to 4.9: evaluations, kernel and whole time, compared with the
-// index of the same type on one thread of the CPU, for the first `serial` queries, and on
+// Objects and queries are sampled at random (bench/engines/metric_objects.hpp). Words have radii;
+// vectors have the percentage of the database that an average query finds. All results are compared
+// with brute force on the CPU, ids and distances, before they are timed. One JSON line per engine,
+// index and kind of search (figures 4.1 to 4.9: evaluations, kernel and whole time, compared with
+// the index of the same type on one thread of the CPU, for the first `serial` queries, and on
 // `threads`, for the first `cpu`), and one per batch size (figure 4.10; 0: all queries; otherwise
 // the first `batch_rounds` batches). part=matrix: the edit distances of all pairs, on the device
 // and with the matrix to the host, with a sample held against the CPU; write= keeps words and
 // queries as files for the peer (bench/edit_peer_gpu.py).
 
-#include "bench/metric_objects.hpp"
-#include "bench/settings.hpp"
+#include "bench/engines/metric_objects.hpp"
+#include "bench/engines/settings.hpp"
 #include "core/context.hpp"
 #include "core/devices.hpp"
 #include "core/machine.hpp"

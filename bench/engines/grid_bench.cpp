@@ -12,7 +12,7 @@
 
 #include "al/published/engines.hpp"
 #include "al/sampler.hpp"
-#include "bench/word_list.hpp"
+#include "bench/engines/word_list.hpp"
 #include "core/devices.hpp"
 #include "core/random.hpp"
 #include "datasets/feature_order.hpp"
