@@ -39,19 +39,19 @@ def steps_of(a, gpus):
     # Cordeiro 2023, Table 5.1, on the CPU, compared with FAISS from PyPI in the fastest of its settings, as in dense-faiss-SHAPE-METRIC.
     for name, batches in (("to-2048", "512,1024,2048"), ("4096", "4096"), ("8192", "8192")):
         turns = "2" if name == "to-2048" else "1"
-        yield f"dense-cpu-{name}", 1, [*script("dense_peer.py"), dense, str(a.out / f"dense-cpu-{name}"), "--shapes", "700000x128",
+        yield f"dense-cpu-{name}", 1, [*script("peers/dense_peer.py"), dense, str(a.out / f"dense-cpu-{name}"), "--shapes", "700000x128",
                                        "--k", "32", "--metrics", "l2", "--batches", batches, "--turns", turns], 600
     for shape in ("70000x784", "300000x128", "1275219x128", "3000000x300"):
         turns = "1" if shape == "3000000x300" else "2"
         for metric in ("l2", "ip"):
             name = f"dense-faiss-{shape}-{metric}"
-            yield name, 1, [*script("dense_peer.py"), dense, str(a.out / name), "--shapes", shape, "--metrics",
+            yield name, 1, [*script("peers/dense_peer.py"), dense, str(a.out / name), "--shapes", shape, "--metrics",
                             metric, "--turns", turns], 590
     if a.words and a.vectors:
         sets = ["--words", a.words, "--vectors", a.vectors]
         gpu_bench, metric = str(a.bin / "metric_gpu_bench"), script("metric_gpu.py")
         yield "metric", 1, [*metric, gpu_bench, str(a.out / "metric"), *sets, "--limit", "80", "--resume"], 590
-        yield "edit-peer", 1, [*script("edit_peer_gpu.py"), gpu_bench, a.words, str(a.out / "edit-peer"), "--rounds", "5"], 280
+        yield "edit-peer", 1, [*script("peers/edit_peer_gpu.py"), gpu_bench, a.words, str(a.out / "edit-peer"), "--rounds", "5"], 280
         # Ends itself before the limit, and says by its exit code that it is to be called again.
         yield ("metric-counters", 1, [*script("metric_counters.py"), gpu_bench, str(a.out / "metric-counters"),
                                       *sets, "--seconds", "520"], 590)
@@ -61,7 +61,7 @@ def steps_of(a, gpus):
                                        "--word-queries", "160", "--vector-queries", "240", "--limit", "60"], 590)
         yield "metric-two", 2, [*metric, gpu_bench, str(a.out / "metric-two"), *sets, "--gpus", "2", "--resume",
                                 "--only", "words-pairs", "words-lc", "vectors-pairs", "vectors-lc"], 1800
-    peers = [*script("dense_peer_gpu.py"), dense]
+    peers = [*script("peers/dense_peer_gpu.py"), dense]
     # Uniform values, where many rows have nearly equal distances: flat alone, with the peers, and with the published engines.
     for shape in ("70000x784", "300000x128", "1275219x128", "3000000x300"):
         yield (f"dense-uniform-{shape}", 1, [dense, "devices=1", "values=uniform", f"shape={shape}", "k=32,128", "batches=1,32,128",

@@ -15,7 +15,7 @@
 // `threads`, for the first `cpu`), and one per batch size (figure 4.10; 0: all queries; otherwise
 // the first `batch_rounds` batches). part=matrix: the edit distances of all pairs, on the device
 // and with the matrix to the host, with a sample held against the CPU; write= keeps words and
-// queries as files for the peer (bench/edit_peer_gpu.py).
+// queries as files for the peer (bench/peers/edit_peer_gpu.py).
 
 #include "bench/engines/metric_objects.hpp"
 #include "bench/engines/settings.hpp"

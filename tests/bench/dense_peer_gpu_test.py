@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Tests that bench/dense_peer_gpu.py selects cells by shape, and lists them without PyTorch and a GPU."""
+"""Tests that bench/peers/dense_peer_gpu.py selects cells by shape, and lists them without PyTorch and a GPU."""
 
 import pathlib
 import subprocess
 import sys
 import unittest
 
-SCRIPT = pathlib.Path(__file__).parents[2] / "bench" / "dense_peer_gpu.py"
+SCRIPT = pathlib.Path(__file__).parents[2] / "bench/peers/dense_peer_gpu.py"
 
 
 def listed(*arguments):

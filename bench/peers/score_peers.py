@@ -36,11 +36,13 @@ import importlib.util
 import json
 import os
 import pathlib
+import sys
 import time
 import warnings
 
-import common
-import needs
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import common  # noqa: E402
+import needs  # noqa: E402
 
 needs.expect("lightgbm", "rulerank")
 numpy, lightgbm = needs.packages("numpy", "lightgbm")

@@ -9,9 +9,12 @@ trials in the same time. DATA_FOLDER has letor/SET/FoldN/{train,vali}.txt. Needs
 """
 
 import json
+import pathlib
+import sys
 
-import common
-import needs
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import common  # noqa: E402
+import needs  # noqa: E402
 
 optuna, = needs.packages("optuna")
 

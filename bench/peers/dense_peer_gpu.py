@@ -27,11 +27,14 @@ to read the rows once at 4.28 TB/s. Writes results.jsonl, tables.md and manifest
 import json
 import itertools
 import math
+import pathlib
 import signal
 import statistics
+import sys
 import time
 
-import common
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import common  # noqa: E402
 
 try:
     import torch

@@ -23,8 +23,9 @@ import subprocess
 import sys
 import time
 
-import common
-import needs
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import common  # noqa: E402
+import needs  # noqa: E402
 
 FIT = """
 import sys, time

@@ -19,10 +19,13 @@ Writes results.jsonl, tables.md and manifest.json.
 """
 
 import itertools
+import pathlib
 import random
 import statistics
+import sys
 
-import common
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import common  # noqa: E402
 
 SETS = {"chess": (70, 60, 50), "mushroom": (20, 10, 5), "T10I4D100K": (1, 0.1, 0.02), "baskets": (1, 0.1, 0.02)}
 MACROS = ("NDEBUG", "IDMAPFN", "TATREEFN", "TA_SURR", "PSP_ESTIM", "ISR_PATSPEC", "ISR_CLOMAX", "ISR_NONAMES")
@@ -36,7 +39,7 @@ def built(source, folder):
     program = folder / "mine_borgelt"
     common.call("cc", "-O3", "-w", *(f"-D{m}" for m in MACROS), *(f"-I{source / p / 'src'}" for p in PARTS),
                 *(source / p / "src" / f"{name}.c" for p, names in PARTS.items() for name in names),
-                common.ROOT / "bench/mine_borgelt.c", "-lm", "-o", program)
+                common.ROOT / "bench/peers/mine_borgelt.c", "-lm", "-o", program)
     return program
 
 

@@ -16,10 +16,13 @@ Needs numpy and interpret.
 import json
 import multiprocessing
 import os
+import pathlib
+import sys
 import time
 
-import common
-import needs
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import common  # noqa: E402
+import needs  # noqa: E402
 
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")

@@ -25,6 +25,7 @@ Needs numpy and faiss-cpu from PyPI.
 
 import concurrent.futures
 import ctypes
+import sys
 from importlib.metadata import version
 import multiprocessing
 import os
@@ -34,8 +35,9 @@ import statistics
 import time
 import unittest.mock
 
-import common
-import needs
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import common  # noqa: E402
+import needs  # noqa: E402
 
 needs.expect("faiss")
 numpy, = needs.packages("numpy")

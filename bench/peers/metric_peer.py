@@ -8,10 +8,13 @@ seconds to make the index and to answer all queries, the median of --rounds. Nee
 """
 
 import os
+import pathlib
 import statistics
+import sys
 
-import common
-import needs
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import common  # noqa: E402
+import needs  # noqa: E402
 
 os.environ["OMP_NUM_THREADS"] = "1"  # pynear's threads, read when it is loaded
 nmslib, numpy, pynear = needs.packages("nmslib", "numpy", "pynear")

@@ -21,8 +21,10 @@ import json
 import math
 import pathlib
 import statistics
+import sys
 
-import common
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import common  # noqa: E402
 
 try:
     import lightgbm

@@ -1,6 +1,6 @@
 """edit_bench compared with rapidfuzz's cdist, on one core in one run, with equal results:
 
-    python3 bench/edit_distance.py build/bin/edit_bench Spanish.dic [--queries 1000] [--objects N] [--out FILE.jsonl]
+    python3 bench/peers/edit_distance.py build/bin/edit_bench Spanish.dic [--queries 1000] [--objects N] [--out FILE.jsonl]
 
 Queries are every n-th word of the dictionary and are removed from it; with --objects, this many random words are the
 database, and the queries are sampled from the others. cdist gets two lists, so that it compares several words at
@@ -11,10 +11,12 @@ line compares total times: all distances, ours including the layout of the words
 import json
 import pathlib
 import random
+import sys
 import time
 
-import common
-import needs
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import common  # noqa: E402
+import needs  # noqa: E402
 
 numpy, rapidfuzz = needs.packages("numpy", "rapidfuzz")
 

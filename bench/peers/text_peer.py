@@ -21,11 +21,14 @@ distinct scores are the same. JSON lines. Needs scikit-learn, and sparse_dot_top
 
 import json
 import os
+import pathlib
+import sys
 
-import common
-import needs
-import text_classes
-from text_weights import rows_of
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import common  # noqa: E402
+import needs  # noqa: E402
+import text_classes  # noqa: E402
+from text_weights import rows_of  # noqa: E402
 
 numpy, scipy, sklearn, threadpoolctl = needs.packages("numpy", "scipy", "sklearn", "threadpoolctl")
 

@@ -10,11 +10,14 @@ distances by code points is compared with the dynamic program. Writes results.js
 """
 
 import importlib.metadata
+import pathlib
 import random
 import statistics
+import sys
 
-import common
-import needs
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import common  # noqa: E402
+import needs  # noqa: E402
 
 numpy, stringzilla, stringzillas = needs.packages("numpy", "stringzilla", "stringzillas")
 

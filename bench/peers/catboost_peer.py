@@ -14,11 +14,13 @@ import json
 import multiprocessing
 import pathlib
 import random
+import sys
 
-import common
-import needs
-from curves import CARD, MEASURES, SETS, Curves, signed
-from validation_parts import mean_with_interval
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import common  # noqa: E402
+import needs  # noqa: E402
+from curves import CARD, MEASURES, SETS, Curves, signed  # noqa: E402
+from validation_parts import mean_with_interval  # noqa: E402
 
 numpy, catboost = needs.packages("numpy", "catboost")
 

@@ -22,11 +22,14 @@ minimum and maximum over the rounds, in milliseconds.
 import importlib.metadata
 import json
 import os
+import pathlib
 import platform
+import sys
 import warnings
 
-import common
-import needs
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import common  # noqa: E402
+import needs  # noqa: E402
 
 needs.expect("ir_measures", "pytrec_eval", "ranx")
 numpy, = needs.packages("numpy")

@@ -9,10 +9,13 @@ scikit-learn (python3 -m venv V && V/bin/pip install scikit-learn).
 """
 
 import os
+import pathlib
+import sys
 import time
 
-import common
-import needs
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import common  # noqa: E402
+import needs  # noqa: E402
 
 numpy, sklearn = needs.packages("numpy", "sklearn")
 
