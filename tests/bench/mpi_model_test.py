@@ -1,4 +1,4 @@
-"""Tests the cost model of bench/mpi_model.py: it recovers known costs, and reports a held-out error."""
+"""Tests the cost model of bench/mpi/mpi_model.py: it recovers known costs, and reports a held-out error."""
 
 import json
 import pathlib
@@ -38,7 +38,7 @@ class ClusterModel(unittest.TestCase):
             (folder / "far").mkdir()
             (folder / "far/rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in beyond))
             more = ["--beyond", folder / "far"] if beyond else []
-            subprocess.run([sys.executable, BENCH / "mpi_model.py", folder, folder / "out", *more], check=True)
+            subprocess.run([sys.executable, BENCH / "mpi/mpi_model.py", folder, folder / "out", *more], check=True)
             self.assertIn("Held out", (folder / "out/model.md").read_text())
             return json.loads((folder / "out/model.json").read_text())
 

@@ -43,7 +43,8 @@ import subprocess
 import sys
 import time
 
-import common
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import common  # noqa: E402
 
 
 # `stage`: what is shared out, of the manifest's seconds; None: no stage is. `work`: how much there is, in items that the job names.

@@ -13,11 +13,14 @@ any other row fails the run. Needs numpy.
 
 import itertools
 import json
+import pathlib
 import statistics
 import subprocess
+import sys
 
-import common
-import needs
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import common  # noqa: E402
+import needs  # noqa: E402
 
 numpy, = needs.packages("numpy")
 

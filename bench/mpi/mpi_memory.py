@@ -8,10 +8,13 @@ writes other bytes than one process.
 """
 
 import json
+import pathlib
 import random
 import struct
+import sys
 
-import common
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import common  # noqa: E402
 
 ENVIRONMENT = common.MPI | {"OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_btl": "self,vader"}
 ROWS, DIMENSIONS, DOCUMENTS, WORDS, QUERIES = 200_000, 64, 50_000, 400_000, 20

@@ -24,9 +24,12 @@ import json
 import math
 import pathlib
 import statistics
+import sys
 
 from mpi_scaling import best
-import common
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import common  # noqa: E402
 
 SWEEPS = 20000
 GIB = 2.0**30

@@ -15,6 +15,7 @@ verb and number of ranks.
 
 import contextlib
 import os
+import pathlib
 import random
 import shutil
 import signal
@@ -23,7 +24,8 @@ import subprocess
 import sys
 import time
 
-import common
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import common  # noqa: E402
 
 sys.path.insert(0, str(common.ROOT / "tests/cli"))
 import harness  # noqa: E402
