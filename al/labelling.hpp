@@ -47,7 +47,7 @@ struct outlook {
   std::size_t documents = 0;    ///< number of further documents to ask about until the end
   std::size_t left_out = 0;     ///< of these, documents to be excluded
   /// Bounds on the number of further documents. At least 95 % of the measured points with 10 or
-  /// more such labels were within them, on each data set (bench/label_estimates.py).
+  /// more such labels were within them, on each data set (bench/studies/label_estimates.py).
   std::size_t documents_low = 0;
   std::size_t documents_high = 0;
   std::int64_t documents_rules = 0;  ///< rules that all of these would add

@@ -7,8 +7,11 @@ MNIST_FOLDER has MNIST's four files, plain or gzip. Writes accuracy.tsv, and the
 """
 
 import itertools
+import pathlib
+import sys
 
-import common
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import common  # noqa: E402
 
 PARTS = {"--collection": "train-images-idx3-ubyte", "--labels": "train-labels-idx1-ubyte",
          "--queries": "t10k-images-idx3-ubyte", "--query-labels": "t10k-labels-idx1-ubyte"}

@@ -15,10 +15,13 @@ DATA_FOLDER has letor/{OHSUMED,MQ2008}/Fold1..5/{train,test}.txt. Writes results
 
 import itertools
 import json
+import pathlib
 import random
 import statistics
+import sys
 
-import common
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import common  # noqa: E402
 
 CUTS = {"OHSUMED": "width", "MQ2008": "frequency"}
 

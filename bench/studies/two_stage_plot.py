@@ -10,14 +10,17 @@ is the mean over the folds of the mean over the rounds, from the first one up to
 deviation over the folds.
 """
 
+import pathlib
+import sys
 from collections import defaultdict
 import csv
 import itertools
 import statistics
 
-import common
-import needs
-from validation_parts import mean_with_interval
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import common  # noqa: E402
+import needs  # noqa: E402
+from validation_parts import mean_with_interval  # noqa: E402
 
 numpy, = needs.packages("numpy")
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Times whole commands on the CPU and on one GPU; the rule of --device auto is fitted to the results.
 
-    python3 bench/auto_rule.py build/bin/rulerank FOLDER [letor] [text] [metric] > commands.jsonl
+    python3 bench/studies/auto_rule.py build/bin/rulerank FOLDER [letor] [text] [metric] > commands.jsonl
 
 Generates data sets of several sizes in FOLDER and runs reduce and rank (letor), search text (text) and search metric (metric) on each
 of them, three times, in turn with --device cpu and --device cuda:0, with 1 thread and with all threads. A JSON line for each command
@@ -13,11 +13,13 @@ import filecmp
 import itertools
 import json
 import os
+import pathlib
 import random
 import struct
 import sys
 
-import common
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import common  # noqa: E402
 
 ROUNDS = 3
 given = common.arguments(__doc__, "program", "folder", "what*")

@@ -13,10 +13,13 @@ and the card's difference to the model. The 95 % interval of a difference is pai
 
 import csv
 import itertools
+import pathlib
 import random
 import statistics
+import sys
 
-import common
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import common  # noqa: E402
 
 MEASURES = ["MAP", "NDCG@10"]
 CARD = "card"

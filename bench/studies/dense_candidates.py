@@ -14,8 +14,11 @@ of the systems. Writes Markdown and manifest.json.
 """
 
 import json
+import pathlib
+import sys
 
-import common
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import common  # noqa: E402
 
 WEIGHTS = {"ltc.ltc": ["--weighting", "ltc.ltc"], "ntc.ntc": ["--weighting", "ntc.ntc"], "lnc.ltc": ["--weighting", "lnc.ltc"],
            "lnc.lnc": ["--weighting", "lnc.lnc"], "bm25": ["--weights", "bm25"]}

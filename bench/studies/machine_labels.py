@@ -9,11 +9,13 @@ width of the first divided by the second; and manifest.json. The intervals are c
 they are compared with the program's."""
 
 import json
+import pathlib
 import sys
 
-import common
-import numpy
-import scipy.stats
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import common  # noqa: E402
+import numpy  # noqa: E402
+import scipy.stats  # noqa: E402
 
 POPULATION, DEPTH = 100_000, 10
 JUDGES = {"noise": lambda chance, query: (.5, .5),

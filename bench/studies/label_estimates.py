@@ -21,10 +21,13 @@ has the folds before.
 
 import collections
 import itertools
+import pathlib
 import random
 import re
+import sys
 
-import common
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import common  # noqa: E402
 
 LETOR = {"OHSUMED": ("width", "tube"), "MQ2008": ("frequency", "tube"), "OHSUMED-LETOR2": ("width", "tube"),
          "MQ2008-agg": ("frequency", "tube")}

@@ -18,9 +18,11 @@ import pathlib
 import random
 import re
 import statistics
+import sys
 import tempfile
 
-import common
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import common  # noqa: E402
 
 MEASURES = ("recall@100", "recall@1000", "MAP")
 WORD = re.compile(rb"[A-Za-z]{4,}")

@@ -10,10 +10,13 @@ manifest.json.
 """
 
 import itertools
+import pathlib
 import statistics
+import sys
 
-from curves import KEPT, MEASURES, means, rows_of
-import common
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from curves import KEPT, MEASURES, means, rows_of  # noqa: E402
+import common  # noqa: E402
 
 
 def run(program, fold, documents, folder):
