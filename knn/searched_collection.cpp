@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <map>
 #include <numeric>
 #include <span>
@@ -306,6 +307,7 @@ rows_in_range searched_collection::within_of(context const& ctx, index_range que
 
 rows_in_range searched_collection::within_of_all(context const& ctx, index_range queries,
                                                  double radius) const {
+  if (std::isnan(radius)) throw usage_error("radius: found nan, expected a number");
   std::vector<std::vector<std::pair<std::uint32_t, double>>> inside(queries.size());
   value_order order{};
   find_until_enough(

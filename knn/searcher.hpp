@@ -59,7 +59,7 @@ class searcher {
   /// 0, and what the search of the module throws.
   virtual neighbours nearest(context const& ctx, std::size_t k) const = 0;
   /// Returns the items within a distance or, if the larger value is nearer, with at least a
-  /// similarity.
+  /// similarity. Throws `usage_error` for a radius that is NaN.
   virtual rows_in_range within(context const& ctx, double radius) const = 0;
 
   using take_fn = std::function<void(query_result const& found)>;

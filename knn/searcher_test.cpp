@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <ostream>
@@ -337,6 +338,7 @@ TEST_P(Searchers, FindByKAndRadiusInAnyFilter) {
   expect_filters(ctx, *search, GetParam());
   EXPECT_TRUE(search->id_of(items - 1).has_value());
   EXPECT_THROW(search->nearest(ctx, 0), usage_error);
+  EXPECT_THROW(search->within(ctx, std::numeric_limits<double>::quiet_NaN()), usage_error);
   EXPECT_THROW(search->keep_only(std::vector<std::uint64_t>(1)), usage_error);
   EXPECT_THROW(search->keep_only_items(std::vector<std::uint32_t>{items}), usage_error);
 }
