@@ -10,7 +10,7 @@ manifest.json.
 """
 
 import common
-from fit_peer import timed
+from peers.fit_peer import timed
 
 WAYS = {"default": [], "card": ["--members", "card"], "recommended": ["--members", "recommended"]}
 
