@@ -33,6 +33,8 @@ std::string describe_reason(choice const& of) {
       return fmt::format("rules-{}", of.rule_size);
     case reason::new_items:
       return "items";
+    case reason::remaining:
+      return "remaining";
     case reason::random:
       break;
   }

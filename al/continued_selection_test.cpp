@@ -190,13 +190,6 @@ TEST(filled_budget, goes_on_without_documents_that_are_left_out) {
   EXPECT_FALSE(work.finished());
 }
 
-TEST(filled_budget, is_not_for_whole_queries) {
-  auto const data = counts(30);
-  auto options = filling(10);
-  options.query_begin = {0, 10, 30};
-  EXPECT_THROW(reduce({}, data, options), usage_error);
-}
-
 TEST(choices_table, names_reasons) {
   auto const data = counts(300);
   sample const found = reduce({}, data, filling(300));

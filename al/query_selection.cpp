@@ -56,7 +56,7 @@ std::vector<std::size_t> order_of_queries(std::span<std::size_t const> query_beg
 query_sampler::query_sampler(std::vector<partition> const& parts,
                              std::vector<std::unique_ptr<rule_counter>> counters,
                              std::span<std::size_t const> query_begin,
-                             std::span<std::uint32_t const> ties)
+                             std::span<std::uint32_t const> ties, bool fills)
     : parts_(parts),
       counters_(std::move(counters)),
       query_begin_(query_begin),
@@ -64,7 +64,8 @@ query_sampler::query_sampler(std::vector<partition> const& parts,
       occurs_(query_begin.back()),
       rules_(query_begin.back()),
       queries_(query_begin.size() - 1),
-      order_(order_of_queries(query_begin, ties)) {
+      order_(order_of_queries(query_begin, ties)),
+      fills_(fills) {
   for (std::size_t q = 0; q < parts_.size(); ++q) {
     partition const& part = parts_[q];
     std::vector<std::uint64_t> const occurs = doc_occurs(part);
@@ -74,11 +75,13 @@ query_sampler::query_sampler(std::vector<partition> const& parts,
       positions_[q][part.documents[p]] = static_cast<std::uint32_t>(p);
     }
   }
-  for (std::size_t q = 0; q < queries_.size(); ++q)
+  for (std::size_t q = 0; q < queries_.size(); ++q) {
+    queries_[q].closed = query_begin_[q] == query_begin_[q + 1];
     for (std::size_t d = query_begin_[q]; d < query_begin_[q + 1]; ++d) {
       queries_[q].occurs += occurs_[d];
       queries_[q].documents += occurs_[d] != 0;
     }
+  }
   with_items_ = occurs_.size() - static_cast<std::size_t>(std::ranges::count(occurs_, 0U));
   find_next();
 }
@@ -118,26 +121,43 @@ void query_sampler::add(context const& ctx, std::span<std::optional<std::int32_t
     }
   } else {
     chosen.documents = 0;
+    chosen.closed = true;
   }
   find_next();
 }
 
-/// Among equal queries, chooses the last in the order.
-void query_sampler::find_next() {
-  next_.reset();
+/// The best of the wanted queries with items; among equal queries, the last in the order.
+template <class Wanted>
+std::optional<std::size_t> query_sampler::best_query(Wanted const& wanted) const {
+  std::optional<std::size_t> found;
   for (std::size_t const i : order_) {
     query const& q = queries_[i];
-    if (q.documents == 0) continue;
-    if (!next_) {
-      next_ = i;
+    if (q.documents == 0 || !wanted(q)) continue;
+    if (!found) {
+      found = i;
       continue;
     }
-    query const& best = queries_[*next_];
+    query const& best = queries_[*found];
     auto const occurs = compare_means(q.occurs, q.documents, best.occurs, best.documents);
     auto const rules = compare_means(q.rules, q.documents, best.rules, best.documents);
-    if (chosen_count_ == 0 ? occurs >= 0 : rules < 0 || (rules == 0 && occurs <= 0)) next_ = i;
+    if (chosen_count_ == 0 ? occurs >= 0 : rules < 0 || (rules == 0 && occurs <= 0)) found = i;
   }
-  if (next_ && queries_[*next_].chosen) next_.reset();
+  return found;
+}
+
+void query_sampler::find_next() {
+  if (!ran_dry()) {
+    next_ = best_query([](query const&) { return true; });
+    if (next_ && !queries_[*next_].chosen) return;
+    stopped_after_ = chosen_count_;
+  }
+  next_.reset();
+  if (!fills_) return;
+  auto const is_open = [](query const& q) { return !q.chosen && !q.closed; };
+  next_ = best_query(is_open);
+  if (next_) return;
+  for (std::size_t const i : order_)
+    if (is_open(queries_[i])) next_ = i;
 }
 
 std::uint64_t query_sampler::rules_in_sample() const {
@@ -151,7 +171,7 @@ partition_report query_sampler::report() const {
   for (partition const& part : parts_) whole.features += part.features();
   whole.documents = with_items_;
   whole.iterations = chosen_count_;
-  if (!next_) whole.stopped_after = chosen_count_;
+  whole.stopped_after = stopped_after_.value_or(0);
   for (auto const& counter : counters_) whole.rules_lost += counter->rules_lost();
   return whole;
 }
@@ -162,7 +182,7 @@ query_selection::query_selection(sampling_setup const& setup, sampling_engine co
       engine_(engine),
       parts_(std::move(parts)),
       queries_(*parts_, make_counters(setup, engine, *parts_), setup.options.query_begin,
-               setup.ties) {
+               setup.ties, setup.options.fill_budget && setup.options.max_documents != 0) {
   if (auto const first = queries_.next(); first && beyond_budget(*first)) {
     auto const& begin = setup.options.query_begin;
     throw usage_error(fmt::format("the budget of {} is too small: the first chosen query has {}",
@@ -182,10 +202,11 @@ void query_selection::advance(label_source& labels) {
     for (std::size_t d = setup_.options.query_begin[*query]; d < end; ++d) {
       bool const left_out = labels.left_out(d);
       known.push_back(left_out ? std::nullopt : labels.label(d));
+      reason const why = queries_.ran_dry() ? reason::remaining : reason::rules;
       if (known.back())
-        choices.push_back({d, 0, queries_.chosen(), queries_.rules(d)});
+        choices.push_back({d, 0, queries_.chosen(), queries_.rules(d), why});
       else if (!left_out)
-        wanted_.push_back({d, 0, queries_.chosen(), queries_.rules(d)});
+        wanted_.push_back({d, 0, queries_.chosen(), queries_.rules(d), why});
     }
     if (!wanted_.empty()) return;
     choices_.insert(choices_.end(), choices.begin(), choices.end());
@@ -206,7 +227,7 @@ sample query_selection::take() const {
   std::ranges::sort(result.documents);
   result.partitions.push_back(queries_.report());
   for (choice& c : result.choices) c.rule_size = setup_.options.rule_size;
-  result.ran_dry = !queries_.next();
+  result.ran_dry = queries_.ran_dry();
   return result;
 }
 

@@ -18,8 +18,10 @@ namespace rulerank::inline v0::al {
 /// A document's rules are those of all partitions. The first query is the one with the largest mean
 /// doc_occurs of its documents (ties: the last query). Each further query is the one with the
 /// fewest rules over the sample, averaged over its documents (ties: the smaller mean doc_occurs,
-/// then the last query), until that one was already chosen. Documents without an item and excluded
-/// documents do not count in means; queries with only such documents are never chosen.
+/// then the last query), until that one was already chosen: the rules have run dry. Documents
+/// without an item and excluded documents do not count in means; queries with only such documents
+/// are never chosen by rules. With `fills`, the other queries follow in the same order, those
+/// without an item last.
 class query_sampler {
  public:
   /// Query q has the documents query_begin[q] .. query_begin[q + 1] - 1. Keeps references to the
@@ -27,15 +29,18 @@ class query_sampler {
   /// among equal queries the one with the first document wins. Empty: the last query wins.
   query_sampler(std::vector<partition> const& parts,
                 std::vector<std::unique_ptr<rule_counter>> counters,
-                std::span<std::size_t const> query_begin, std::span<std::uint32_t const> ties = {});
+                std::span<std::size_t const> query_begin, std::span<std::uint32_t const> ties = {},
+                bool fills = false);
 
-  /// The next query to choose; empty if the stop rule has ended the sampling.
+  /// The next query to choose; empty if the sampling has ended.
   std::optional<std::size_t> next() const noexcept { return next_; }
   /// Chooses `next()`, given a label for each of its documents, empty for excluded ones. If all are
   /// excluded, the query is not chosen and never considered again.
   void add(context const& ctx, std::span<std::optional<std::int32_t> const> labels);
 
   std::size_t chosen() const noexcept { return chosen_count_; }
+  /// Whether the stop rule has applied; `next()` then is one of the other queries.
+  bool ran_dry() const noexcept { return stopped_after_.has_value(); }
   /// The number of valid rules of a document over the sample, summed over partitions.
   std::uint64_t rules(std::size_t document) const { return rules_[document]; }
   std::uint64_t rules_in_sample() const;
@@ -48,9 +53,12 @@ class query_sampler {
     std::uint64_t occurs = 0;     // sum of their doc_occurs
     std::uint64_t rules = 0;      // sum of their rules over the sample
     bool chosen = false;
+    bool closed = false;  // has no document, or only excluded ones
   };
 
   void find_next();
+  template <class Wanted>
+  std::optional<std::size_t> best_query(Wanted const& wanted) const;
 
   std::vector<partition> const& parts_;
   std::vector<std::unique_ptr<rule_counter>> counters_;
@@ -62,6 +70,8 @@ class query_sampler {
   std::vector<std::size_t> order_;  // of queries; among equal ones the last wins
   std::size_t with_items_ = 0;
   std::size_t chosen_count_ = 0;
+  bool fills_;
+  std::optional<std::size_t> stopped_after_;  // queries chosen when the stop rule applied
   std::optional<std::size_t> next_;
 };
 

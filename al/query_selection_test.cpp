@@ -63,6 +63,7 @@ void expect_choices(std::vector<choice> const& found, std::vector<choice> const&
     ASSERT_EQ(found[i].partition, expected[i].partition) << i;
     ASSERT_EQ(found[i].iteration, expected[i].iteration) << i;
     ASSERT_EQ(found[i].rules, expected[i].rules) << i;
+    ASSERT_EQ(found[i].why, expected[i].why) << i;
   }
 }
 
@@ -236,6 +237,63 @@ TEST(whole_queries, a_budget_keeps_the_first_that_fit) {
       next += some.choices.empty() || c.iteration == some.choices.back().iteration + 1;
     EXPECT_TRUE(next == 0 || some.choices.size() + next > options.max_documents);
   }
+}
+
+TEST(whole_queries, a_filled_budget_goes_on_with_the_remaining_queries) {
+  context const ctx;
+  std::vector<std::size_t> const features{0, 1, 2, 3, 4, 5, 6};
+  std::size_t filled = 0;
+  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+    auto const [data, begin] = draw(seed, 20 + 9 * seed, 7, 1 + seed % 6);
+    auto options = options_of(begin, 2, {2, 0.01});
+    auto const dry = reduce(ctx, data, options);
+    options.fill_budget = true;
+    options.max_documents = data.documents;
+    auto const all = reduce(ctx, data, options);
+    expect_choices(all.choices, reference::reduce_queries(data, deal_features(features, 2), begin,
+                                                          3, {2, 0.01}, {}, true));
+    EXPECT_EQ(all.documents.size(), data.documents);
+    EXPECT_TRUE(all.ran_dry);
+    EXPECT_EQ(all.partitions[0].stopped_after, dry.partitions[0].stopped_after);
+    auto const first_of_rest = dry.choices.size();
+    filled += first_of_rest < all.choices.size();
+    for (std::size_t i = 0; i < all.choices.size(); ++i)
+      EXPECT_EQ(describe_reason(all.choices[i]), i < first_of_rest ? "rules" : "remaining");
+    // A smaller budget takes the first queries of a larger one.
+    for (options.max_documents = 6; options.max_documents < data.documents;
+         options.max_documents += 5) {
+      auto const some = reduce(ctx, data, options);
+      EXPECT_EQ(some.ran_dry, some.choices.size() >= first_of_rest);
+      expect_choices(some.choices,
+                     {all.choices.begin(),
+                      all.choices.begin() + static_cast<std::ptrdiff_t>(some.choices.size())});
+    }
+  }
+  EXPECT_EQ(filled, 6U) << "rules are to run dry";
+}
+
+TEST(whole_queries, a_filled_budget_with_documents_left_out) {
+  context const ctx;
+  auto const [data, begin] = draw(31, 60, 6, 4);
+  std::set<std::size_t> out;
+  random_engine engine(31);
+  for (std::size_t d = 0; d < data.documents; ++d)
+    if (uniform_below(engine, 3) == 0) out.insert(d);
+  for (std::size_t q = 0; q + 1 < begin.size(); q += 4)  // also whole queries
+    for (std::size_t d = begin[q]; d < begin[q + 1]; ++d) out.insert(d);
+  auto const pool = without_labels(data);
+  auto options = options_of(begin, 2);
+  options.fill_budget = true;
+  options.max_documents = data.documents;
+  labelling work(ctx, pool, options);
+  while (!work.finished()) {
+    std::size_t const d = work.wanted().front().document;
+    work.answer(d, out.contains(d) ? std::nullopt : std::optional(data.labels[d]));
+  }
+  EXPECT_EQ(work.answers().size(), data.documents);
+  expect_choices(work.take().choices,
+                 reference::reduce_queries(data, deal_features({{0, 1, 2, 3, 4, 5}}, 2), begin, 3,
+                                           {}, out, true));
 }
 
 /// An excluded document is not replaced here: the next query follows.

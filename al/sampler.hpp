@@ -52,7 +52,7 @@ struct sampler_options {
   std::vector<std::size_t> feature_order;  ///< a permutation of the columns; empty: the identity
   std::size_t max_documents = 0;           ///< budget; 0: none; for whole queries, as many as fit
   /// If the stop rule ends the sampling below the budget, continue until the budget is reached or
-  /// no document is left: see `reason`. Not for whole queries.
+  /// no document is left: see `reason`.
   bool fill_budget = false;
   /// [documents] Tied documents are chosen by descending key; equal keys by a hash of key and
   /// index. Empty: by descending index, as published. See `tie_keys`.
@@ -67,6 +67,7 @@ enum class reason : std::uint8_t {
   larger_rules,  ///< fewest rules of a larger size
   new_items,     ///< most items that no chosen document has
   random,        ///< next in a seeded random order
+  remaining,     ///< in a whole query chosen after the rules ran dry
 };
 
 /// A document chosen in a partition. For whole queries: partition is 0, and iteration counts
@@ -117,7 +118,8 @@ sample reduce(context const& ctx, datasets::binned_dataset const& data,
 /// documents. May be called from several threads at once.
 std::vector<std::uint64_t> tie_keys(datasets::dataset const& data, std::uint64_t seed);
 
-/// The text of a reason: "rules", "rules-5" (larger rules of size 5), "items" or "random".
+/// The text of a reason: "rules", "rules-5" (larger rules of size 5), "items", "random" or
+/// "remaining".
 std::string describe_reason(choice const& of);
 
 /// TSV with a header and a row per choice: line, docid, partition, iteration, rules. Lines count

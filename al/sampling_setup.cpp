@@ -93,8 +93,6 @@ std::vector<std::vector<std::size_t>> features_of_partitions(datasets::binned_da
                                   order.size()));
   check_widths(data, options, count);
   check_queries(options.query_begin, data.documents);
-  if (options.fill_budget && !options.query_begin.empty())
-    throw usage_error("a budget can be filled with documents alone, not with whole queries");
   return deal_features(order, count);
 }
 

@@ -42,7 +42,8 @@ class SelectiveSampler(Running, BaseEstimator):
     rule_size, min_support, min_confidence : of the rules that rows should bring, as in `RuleRanker`
     partitions : int or "auto", number of partitions of the features; auto: one per 12 features with items
     feature_order : {"chi2", "label", "none"}, order in which features are dealt into partitions
-    max_documents : int, maximum number of rows to choose; 0: no budget
+    max_documents : int, maximum number of rows to choose; 0: no budget. Where the rules run dry below it, other rows or
+        queries fill it
     whole_queries : choose whole queries instead of rows
     method, bins, norm, missing_values, unlisted : how features become items, as in `Discretizer`
     cuts : `Discretizer.cuts_`, instead of these

@@ -127,10 +127,10 @@ void add_sampler(nb::module_& to) {
             made.options.max_documents = max_documents;
             made.options.query_begin = std::move(query_begin);
             made.options.engine = al::engine_from(engine);
-            // As in `reduce`: published engines and whole queries stop instead.
+            // As in `reduce`: published engines stop instead.
             auto const* const named = find_engine(al::engines(), made.options.engine);
-            made.options.fill_budget = max_documents != 0 && made.options.query_begin.empty() &&
-                                       (named == nullptr || named->source.empty());
+            made.options.fill_budget =
+                max_documents != 0 && (named == nullptr || named->source.empty());
             new (self) sampling(std::move(made));
           },
           "rule_size"_a, "min_support"_a, "min_confidence"_a, "partitions"_a, "feature_order"_a,

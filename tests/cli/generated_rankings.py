@@ -338,6 +338,8 @@ def reduce(case):
         test.assertEqual(done.main.decode().splitlines(), [lines[i] for i in chosen])
         if "--max-documents" in case.given and "--stop-when-dry" not in case.given and "--whole-queries" not in case.given:
             test.assertEqual(len(chosen), min(case.given["--max-documents"], len(documents)))
+        elif case.value("--max-documents", 0) >= len(documents) and "--stop-when-dry" not in case.given:
+            test.assertEqual(len(chosen), len(documents))  # all queries
         if not plain:
             return
         rows = [row for of in normalized(train, listed(train), case) for row in of]

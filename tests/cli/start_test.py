@@ -125,6 +125,17 @@ class Start(harness.CommandLine):
         labelled = set(re.findall(rb"qid:(\S+)", self.read("of/labelled.txt")))
         self.assertEqual((len(held), held & labelled), (4, set()))
 
+    def test_all_held_out_queries_are_judged(self):
+        line = [10 if before == "--judged-queries" else word for before, word in zip([None, *self.LINE], self.LINE)]
+        # With this seed the rules run dry after eight queries.
+        code, output, said, given = self.run_with_labels(*line, "--seed", 4)
+        self.assertEqual((code, given), (0, [20, 100]), said)
+        self.assertNotIn("below --max-documents", said)
+        held = {line.split(b"\t")[0] for line in self.read("of/judge-queries.tsv").splitlines()}
+        judged = re.findall(rb"^\d+ qid:(\S+)", self.read("of/judged.txt"), re.MULTILINE)
+        self.assertEqual((len(held), len(judged), set(judged)), (10, 100, held))
+        self.assertTrue(output.startswith("NDCG@5 over 10 queries: "), output)
+
     def test_goes_on_where_it_was_stopped(self):
         code, _, said, given = self.run_with_labels(*self.LINE, stop_after=7)
         self.assertEqual((code, given), (130, [7]), said)

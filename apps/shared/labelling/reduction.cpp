@@ -80,10 +80,7 @@ std::vector<session::named_output> reduction_arguments::outputs() const {
 al::sampler_options reduction_arguments::options(session& owner, reduction_pool const& pool) const {
   al::sampler_options made = sampler.options(owner, pool.binned);
   made.tie_keys = pool.tie_keys;
-  if (whole_queries) {
-    made.query_begin = pool.query_begin;
-    made.fill_budget = false;
-  }
+  if (whole_queries) made.query_begin = pool.query_begin;
   return made;
 }
 
@@ -184,6 +181,8 @@ std::string in_words(al::choice const& of) {
       return fmt::format("by rules of size {}", of.rule_size);
     case al::reason::new_items:
       return "for items that no chosen document had";
+    case al::reason::remaining:
+      return "of the remaining queries";
     case al::reason::random:
       break;
   }
