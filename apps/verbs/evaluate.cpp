@@ -557,7 +557,7 @@ std::size_t system_named(std::string const& name, std::vector<eval::system_value
 void run_evaluate(session& owner, evaluate_options const& o) {
   eval::table_format const format =
       owner.run.json ? eval::table_format::json : eval::table_format_from(o.format);
-  owner.outputs({{"--out", o.out}});
+  owner.outputs({{"--out", o.out}}, {}, "--out");
   output_file out(o.out);
   if (o.list_metrics) {
     out.write(list_of_measures(format));

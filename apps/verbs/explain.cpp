@@ -87,7 +87,7 @@ void check(session& owner, explain_arguments const& arguments) {
   if (!arguments.all && arguments.qid.empty())
     throw usage_error("--qid is required, or --all for all documents of all queries");
   arguments.scorer.check(owner, {{"--test", arguments.test}, {"--names", arguments.names}});
-  owner.outputs({{"--out", arguments.out}});
+  owner.outputs({{"--out", arguments.out}}, {}, "--out");
 }
 
 /// Writes blocks or JSON in the requested format.

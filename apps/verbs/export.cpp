@@ -86,7 +86,6 @@ void export_file(session& owner, export_arguments const& arguments, CLI::App con
   if (arguments.to != "elasticsearch" && arguments.to != "opensearch")
     expect_none_of(verb, {"--feature-set"},
                    "{} without --to elasticsearch or opensearch, whose plugins read it");
-  owner.expect_file_beside_json(arguments.out, "source code and models");
   arguments.reading.check_inputs(owner, {{"--model", arguments.model},
                                          {"--names", arguments.names},
                                          {"--feature-set", arguments.feature_set},

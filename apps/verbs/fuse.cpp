@@ -29,7 +29,7 @@ void name_files(session& owner, fuse_arguments const& arguments) {
   std::vector<session::named_input> inputs;
   for (std::string const& path : arguments.runs) inputs.push_back({"--run", path});
   owner.inputs(inputs);
-  owner.outputs({{"--out", arguments.out}});
+  owner.outputs({{"--out", arguments.out}}, {}, "--out");
   for (std::string const& path : arguments.runs) owner.input(path);
 }
 

@@ -60,7 +60,7 @@ void check(session& owner, inspect_arguments& arguments) {
                                          {"--test", arguments.test},
                                          {"--train", arguments.train},
                                          {"--pool", arguments.pool}});
-  owner.outputs({{"--out", arguments.out}});
+  owner.outputs({{"--out", arguments.out}}, {}, "--out");
   if (arguments.shuffles == 0) throw usage_error("--shuffles: found 0, expected at least 1");
   if ((arguments.bootstrap > 0) != !arguments.train.empty())
     throw usage_error("--bootstrap N needs --train FILE, and --train FILE needs --bootstrap N");

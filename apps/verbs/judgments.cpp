@@ -63,14 +63,14 @@ chosen_forms forms_of(judgments_arguments const& arguments, CLI::App const& verb
 }
 
 void name_files(session& owner, judgments_arguments const& arguments) {
-  if (arguments.to != "rre" && arguments.to != "srw")
-    owner.expect_file_beside_json(arguments.out, "these judgments");
+  bool const writes_json = arguments.to == "rre" || arguments.to == "srw";
   std::vector<session::named_input> inputs;
   for (std::string const& path : arguments.in) inputs.push_back({"--in", path});
   inputs.push_back({"--judgments", arguments.judgments});
   inputs.push_back({"--queries", arguments.queries});
   owner.inputs(inputs);
-  owner.outputs({{"--out", arguments.out}, {"--queries-out", arguments.queries_out}});
+  owner.outputs({{"--out", arguments.out}, {"--queries-out", arguments.queries_out}}, {},
+                writes_json ? "--out" : "");
   for (session::named_input const& input : inputs) owner.input(input.path);
 }
 

@@ -174,8 +174,7 @@ void run_mine(session& owner, mine_arguments given, CLI::App const& verb) {
   if (owner.run.json && given.out == "-" && verb.count("--format") == 0) given.format = "json";
   mine_request wanted = given.request();
   bool const writes_json = wanted.writing.format == rules::mining_format::json;
-  if (!writes_json) owner.expect_file_beside_json(given.out, "itemsets and rules in this --format");
-  owner.outputs({{"--out", given.out}});
+  owner.outputs({{"--out", given.out}}, {}, writes_json ? "--out" : "");
   note_engine(owner, wanted.mining.engine);
   given.reading.check_inputs(owner, {{"--transactions", given.transactions},
                                      {"--train", given.train},

@@ -185,7 +185,7 @@ void check(session& owner, rank_arguments const& arguments) {
   expect_one_each("--out", arguments.outs);
   if (!arguments.runs.empty()) expect_one_each("--run", arguments.runs);
   arguments.scorer.check(owner, std::move(inputs));
-  owner.outputs(outputs);
+  owner.outputs(outputs, {}, "--out");
 }
 
 /// The documents of a test file or, over several ranks, this one's part.
@@ -294,7 +294,7 @@ void rank_query(session& owner, rank_arguments& arguments, CLI::App const& verb)
   arguments.scorer.check(owner, {{"--collection", arguments.query.pool.collection},
                                  {"--index", arguments.query.index}});
   std::string const out = arguments.outs.empty() ? "-" : arguments.outs.front();
-  owner.outputs({{"--out", out}});
+  owner.outputs({{"--out", out}}, {}, "--out");
   std::vector<ranker_recipe> const recipes = arguments.scorer.recipes(owner);
   l2r::model model = arguments.scorer.fit_or_read(owner, recipes);
   query_candidates const found = find_query_candidates(owner, arguments.query);

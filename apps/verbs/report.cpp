@@ -29,7 +29,6 @@ void check(session& owner, report_arguments const& arguments) {
   for (std::string const& path : o.bench) inputs.push_back({"--bench", path});
   owner.inputs(inputs);
   for (session::named_input const& one : inputs) owner.input(one.path);
-  owner.expect_file_beside_json(arguments.out, "pages and texts");
   owner.outputs({{"--out", arguments.out}});
 }
 

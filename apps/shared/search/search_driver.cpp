@@ -117,7 +117,7 @@ search_run::search_run(session& owner, search_arguments const& arguments,
     all_outputs.push_back({"--index", arguments.index});
     all_outputs.push_back({"--index", part});
   }
-  owner.outputs(all_outputs);
+  owner.outputs(all_outputs, {}, "--out");
   for (session::named_input const& input : all_inputs) owner.input(input.path);
   expect_outside(owner, all_inputs, all_outputs);
   if (arguments.collection.empty()) owner.index(arguments.index);

@@ -321,7 +321,8 @@ void expect_writable(std::string const& path) {
 
 }  // namespace
 
-void session::outputs(std::vector<named_output> const& all, std::string const& made) {
+void session::outputs(std::vector<named_output> const& all, std::string const& made,
+                      std::string_view json_output) {
   std::vector<named_output> with_manifest{{"--manifest", run.manifest}};
   with_manifest.insert(with_manifest.end(), all.begin(), all.end());
   expect_apart({}, with_manifest);
@@ -330,6 +331,10 @@ void session::outputs(std::vector<named_output> const& all, std::string const& m
   for (named_output const& output : all) {
     bool const is_option =
         output.name.starts_with("--") && output.name.find_first_of(" '") == std::string::npos;
+    if (run.json && is_option && output.name != json_output && !output.path.empty() &&
+        same_output(output.path, "-"))
+      throw usage_error(fmt::format(
+          "--json needs {} FILE, because both would write to standard output", output.name));
     bool const is_in_made = !made.empty() && output.path.starts_with(made + "/");
     if (is_option && !is_in_made) expect_writable(output.path);
   }
@@ -354,11 +359,6 @@ void session::outputs_in_folder(std::vector<named_output> const& all) {
 folder_lock session::hold(std::string const& folder) const {
   make_folders(folder);
   return folder_lock(folder);
-}
-
-void session::expect_file_beside_json(std::string const& out, std::string_view what) const {
-  if (run.json && out == "-")
-    throw usage_error(fmt::format("--json needs --out FILE, because {} are not JSON", what));
 }
 
 bool session::prints_json() const {

@@ -79,8 +79,11 @@ class session {
   /// Call it with all outputs of the verb, before any is written. Throws `usage_error` naming both
   /// if two outputs, or one and --manifest, are the same file or both standard output, and if one
   /// would replace an input, registered before or later. Throws `output_error` if a file cannot be
-  /// created, unless it is in the folder `made`, which the verb creates.
-  void outputs(std::vector<named_output> const& all, std::string const& made = {});
+  /// created, unless it is in the folder `made`, which the verb creates. With --json, throws
+  /// `usage_error` if an option other than `json_output`, which then has JSON, names standard
+  /// output.
+  void outputs(std::vector<named_output> const& all, std::string const& made = {},
+               std::string_view json_output = {});
   /// As above, for distinct files of one folder.
   void outputs_in_folder(std::vector<named_output> const& all);
   /// Creates the folder of the verb's results and locks it. Throws `output_error` if another run
@@ -108,9 +111,6 @@ class session {
   /// registered.
   void expect_unchanged_inputs() const;
 
-  /// Throws `usage_error` if --json is given and results in another form (`what`) go to standard
-  /// output.
-  void expect_file_beside_json(std::string const& out, std::string_view what) const;
   /// Whether --json has standard output to itself: no output goes there.
   bool prints_json() const;
 
