@@ -19,6 +19,8 @@
 #include "mpi/communicator.hpp"
 
 #include <algorithm>
+#include <cerrno>
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -62,6 +64,17 @@ sigset_t block_signals() {
   return signals;
 }
 
+/// Waits for one of the signals, at most so long; continues after the process was stopped (Ctrl-Z).
+void wait_for_signal(sigset_t const& signals, std::chrono::milliseconds time) {
+  auto const end = std::chrono::steady_clock::now() + time;
+  for (;;) {
+    auto const rest = std::max(std::chrono::nanoseconds(end - std::chrono::steady_clock::now()),
+                               std::chrono::nanoseconds{0});
+    timespec const wait{rest.count() / 1'000'000'000, rest.count() % 1'000'000'000};
+    if (sigtimedwait(&signals, nullptr, &wait) > 0 || errno != EINTR) return;
+  }
+}
+
 /// Turns SIGINT and SIGTERM into a stop request. The signals are blocked in all threads and awaited
 /// in one, so that ordinary code makes the request. The process ends within a second even if the
 /// work ignores its stop token, and at once on a second signal: output files are always whole or
@@ -74,9 +87,7 @@ void stop_on_signal(sigset_t signals, session& owner, mpi::communicator const& r
     sigwait(&signals, &received);
     if (gave_up.stop_requested()) ::_exit(interrupted_code);
     owner.request_stop();
-    timespec const patience{owner.patience().count() / 1000,
-                            owner.patience().count() % 1000 * 1'000'000};
-    sigtimedwait(&signals, nullptr, &patience);
+    wait_for_signal(signals, owner.patience());
     if (is_first && !gave_up.stop_requested()) fail(interrupted_code, "interrupted");
     ::_exit(interrupted_code);
   };

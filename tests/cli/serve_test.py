@@ -382,6 +382,9 @@ class Reload(ServeCommand):
             working = [pool.submit(self.request, "POST", "/rank", body) for _ in range(4)]
             self.wait_until(lambda: b"\nrulerank_body_bytes 0" not in self.get("/metrics"), process)
             process.send_signal(signal.SIGTERM)
+            time.sleep(.1)
+            self.assertTrue(harness.hold(process.pid))  # as Ctrl-Z and fg do
+            process.send_signal(signal.SIGCONT)
             half.sendall(body[1000:])
             for one in working:
                 status, fields, text = one.result()
