@@ -24,6 +24,8 @@ from generated_searches import npy
 from over_ranks import documents, fvecs, letor, words
 
 ADDRESS = re.compile(r"http://(127\.0\.0\.1:\d+)/#([0-9a-f]{32})$", re.MULTILINE)
+SERVER = re.compile(r"rulerank: serve at http://(127\.0\.0\.1:\d+)/$", re.MULTILINE)
+TOKEN = "0123456789abcdef"
 
 
 def cut(path, draw):
@@ -81,6 +83,20 @@ def answer_page(host, token):
     post("/finish")
 
 
+def ask_server(host):
+    """The server's answer to a query; empty if it fails."""
+    link = http.client.HTTPConnection(host, timeout=harness.HANGS)
+    with contextlib.closing(link):
+        link.request("POST", "/search", json.dumps({"query": "red"}), {"Authorization": f"Bearer {TOKEN}"})
+        reply = link.getresponse()
+        text = reply.read()
+        return text if reply.status == 200 else b""
+
+
+def idx(labels):
+    return b"\0\0\x08\1" + len(labels).to_bytes(4, "big") + bytes(labels)
+
+
 class Injector(harness.CommandLine):
     def write_inputs(self, size):
         train, texts, topics = letor(7, 90 * size, 9), documents(1, 300 * size), documents(2, 40 * size)
@@ -114,19 +130,48 @@ class Injector(harness.CommandLine):
         self.file("found.txt", "".join(f"{i}\n" for i in range(0, 300 * size, 2)).encode())
         self.file("found.ids", "".join(f"1-{i}\n" for i in range(0, 300 * size, 2)).encode())
         self.file("monotone", b"rising 1\nfalling 2\nfree 3\n")
+        self.write_small_inputs(size, train, draw)
         for line in self.MADE:
             self.expect(0, *line.split(), "--quiet")
         shutil.copy(self.folder / "run", self.folder / "run2")
+        (self.folder / "theirs").mkdir(exist_ok=True)
+        for fold in (1, 2, 3):
+            tested = self.read(f"folds/Fold{fold}/test.txt").count(b"\n")
+            self.file(f"theirs/Fold{fold}.txt", "".join(f"{n % 7}\n" for n in range(tested)).encode())
+
+    def write_small_inputs(self, size, train, draw):
+        self.file("whole.txt", train)
+        self.file("names", b"1 one\n2 two\n3 three\n")
+        self.file("guide", b"2: answers the query\n")
+        self.file("token", TOKEN.encode())
+        self.file("appear", b"both\n0 antecedent\n1 consequent\n")
+        self.file("set.json", json.dumps({"featureset": {"features": [
+            {"name": name, "params": ["words"], "template": {"match": {name: "{{words}}"}}} for name in ("one", "two", "three")]}}).encode())
+        self.file("bench.jsonl", b'{"engine": "a", "input": "x", "seconds": 2.0, "bytes": 10, "ops": 20, "threads": 2}\n' * 9)
+        judged = self.read("qrels").decode().splitlines(keepends=True)
+        self.file("qrels2", "".join(f"{line.rsplit(' ', 1)[0]} {draw.randrange(3)}\n" for line in judged).encode())
+        self.file("people", "".join(line for line in judged if int(line.split()[0][2:]) < 20).encode())
+        self.file("clicks.csv", ("docid,clicks\n" + "".join(f"1-{d},{draw.randrange(9)}\n" for d in range(300 * size))).encode())
+        self.file("asked.fvecs", fvecs(2, 40 * size))
+        self.file("labels.idx", idx([draw.randrange(3) for _ in range(300 * size)]))
+        self.file("row-ids", "".join(f"r{n}\n" for n in range(300 * size)).encode())
+        for name, count in (("classed.tsv", 300 * size), ("asked.tsv", 40)):
+            rows = [line.split("\t") for line in documents(3, count).decode().splitlines()]
+            self.file(name, "".join(f"{name}\tclass{draw.randrange(3)}\t{text}\n" for name, text in rows).encode())
+        self.file("labels", ("line\tlabel\n" + "".join(f"{n}\t{line[:1].decode()}\n" for n, line in enumerate(train.splitlines()))).encode())
+        self.file("numbers", b"".join(b"-1" + line[1:] + b"\n" for line in letor(9, 20 * size, 9).splitlines()))
 
     # Inputs that the program makes.
     MADE = (
         "fit --train train.txt --members rules,linear --model m",
         "fit --train train.txt --members card --model card.m",
+        "fit --train train.txt --members card --target labels --model labels.m",
         "inspect card.m --format card --out card",
         "tune --train train.txt --vali test.txt --try-bins 4 --try-rule-size 2 --out settings",
         "rank --model m --test test.txt --out scores --run run",
         "features --collection docs.tsv --topics topics.tsv --candidates-out found.run --qrels qrels --unjudged 0 --candidates 30 --out pool",
-        "features --collection docs.tsv --topics topics.tsv --candidates 10 --out unlabelled",
+        "features --collection docs.tsv --topics topics.tsv --candidates 10 --feature-table-out table.tsv --out unlabelled",
+        "discretize --train train.txt --out-dir cut --discretizer-out cuts",
         "fit --train pool --members linear --model text.m",
         "split --in test.txt --fold-count 3 --out-dir folds",
         "experiment --folds folds --out-dir result --rank-size 2 --reduce-size none --baselines full,feature --permutations 99",
@@ -165,7 +210,8 @@ class Injector(harness.CommandLine):
         ("judgments --in log.jsonl --to letor --judgments ratings.csv --queries-out out.queries --out out", "log.jsonl ratings.csv"),
         ("label --pool unlabelled --show docs.tsv --topics topics.tsv --max-documents 5 --resume of/answers --out out --listen 127.0.0.1:0",
          "unlabelled docs.tsv topics.tsv"),
-        ("start docs.tsv few.tsv --dir of --labels 6 --judged-queries 2 --candidates 4 --listen 127.0.0.1:0", "docs.tsv few.tsv"),
+        ("start --collection docs.tsv --topics few.tsv --dir of --labels 6 --judged-queries 2 --candidates 4 --guidelines guide "
+         "--listen 127.0.0.1:0", "docs.tsv few.tsv"),
         ("report result --out out", "result/results.json result/manifest.json result/runs/feature/Fold1.run folds/Fold1/test.txt"),
         ("report result --model card.m --out out", "card.m"),
         ("experiment --folds folds --out-dir of --rank-size 2 --reduce-size 2 --baselines full --permutations 99",
@@ -196,7 +242,51 @@ class Injector(harness.CommandLine):
         ("search metric --collection base.npy --queries base.npy --k 3 --out out --run out.run", "base.npy"),
         ("vectors --collection docs.tsv --topics topics.tsv --dimensions 4 --out out.npy --ids-out out.ids --topics-out out.fvecs", "topics.tsv"),
         ("features --collection docs.tsv --topics topics.tsv --candidates 5 --out out --candidates-out out.run", "docs.tsv"),
+        ("agreement --labels qrels qrels2 --pool unlabelled --out out", "qrels qrels2 unlabelled"),
+        ("export --model card.m --to c --names names --check test.txt --out out", "card.m names test.txt"),
+        ("export --model card.m --to elasticsearch --names names --feature-set set.json --out out", "set.json"),
+        ("serve --model text.m --collection docs.tsv --index text.index --token-file token --access-log of/log --listen 127.0.0.1:0",
+         "text.m docs.tsv text.index token"),
+        ("sample --documents 60 --features 3 --queries 6 --out-dir of", ""),
+        ("discretize --train train.txt --out-dir of --discretizer-out of/cuts", "train.txt"),
+        ("discretize --discretizer cuts --apply test.txt --out-dir of", "cuts"),
+        ("fit --train train.txt --pool whole.txt --discretizer cuts --members linear --model out", "whole.txt cuts"),
+        ("fit --train pool --members linear --feature-table table.tsv --model out", "table.tsv"),
+        ("explain --train train.txt --test test.txt --names names --qid 0 --rank 1 --out out", "names"),
+        ("inspect --model labels.m --names names --train train.txt --bootstrap 2 --out out", "names train.txt"),
+        ("evaluate --qrels people --machine-qrels qrels2 --human-sample random --run found.run --out out", "people qrels2"),
+        ("evaluate --folds folds --feature 1 --out out", "folds/Fold2/test.txt"),
+        ("experiment --folds folds --out-dir of --rank-size 2 --reduce-size none --baselines feature --permutations 99 "
+         "--settings settings --scores theirs=theirs", "theirs/Fold1.txt settings"),
+        ("report result --folds folds --bench bench.jsonl --out out", "bench.jsonl"),
+        ("search text --collection classed.tsv --queries asked.tsv --labels --votes majority --classes out.classes --out out", "classed.tsv"),
+        ("search dense --collection base.fvecs --queries base.fvecs --ids row-ids --query-ids row-ids --labels labels.idx "
+         "--query-labels labels.idx --votes majority --classes out.classes --out out", "row-ids labels.idx"),
+        ("vectors --collection docs.tsv --dimensions 4 --out out.npy --topics few.tsv --topics-out out.topics.npy --topic-ids-out out.ids "
+         "--fold-in topics.tsv --fold-in-out out.more.npy --fold-in-ids-out out.more", "topics.tsv"),
+        ("fuse --run run run2 --distances run2 --out out", "run2"),
+        ("features --pool unlabelled --join clicks.csv --names-out out.names --out out", "unlabelled clicks.csv"),
+        ("features --collection docs.tsv --topics topics.tsv --candidates 5 --vectors base.fvecs --topic-vectors asked.fvecs "
+         "--feature-table-out out.table --out out", "base.fvecs asked.fvecs"),
+        ("mine --transactions baskets.txt --min-support 5% --rules --appear appear --out out", "appear"),
+        ("mine --train train.txt --discretizer cuts --min-support 5% --out out", "cuts"),
+        ("reduce --train train.txt --discretizer cuts --oracle file:labels --out out", "labels cuts"),
+        ("label --pool numbers --unlabelled -1 --names names --guidelines guide --max-documents 3 --resume of/answers --ids out.ids "
+         "--discretizer-out out.cuts --out out --listen 127.0.0.1:0", "names guide"),
     )
+
+    # Verbs and options that name files, and why no line has them.
+    LEFT_OUT = {verb: {option: why for why, options in of.items() for option in options} for verb, of in {
+        "": {"the same for all verbs: common_test.py": ("--manifest",), "read as by fit": ("--group",), "a program": ("--lightgbm",)},
+        "rank": {"read as by fit": ("--card", "--discretizer", "--monotone", "--settings")},
+        "explain": {"read as by fit": ("--card", "--discretizer", "--monotone", "--settings")},
+        "tune": {"read as by fit": ("--discretizer",), "is also extended: tune_test.py": ("--resume",)},
+        "reduce": {"read as by label": ("--names", "--show", "--topics"), "exit code 5: labels_test.py": ("--pending",),
+                   "are also extended: labels_test.py, judge_test.py": ("--resume", "--judged")},
+        "label": {"read as by reduce": ("--discretizer",), "is also extended: judge_test.py": ("--judged",)},
+        "inspect": {"read as by fit": ("--pool",)},
+        "pipeline": {"read as by experiment": ("--scores",), "read as by features": ("--vectors", "--topic-vectors")},
+        "serve": {"read by OpenSSL: serve_test.py": ("--certificate", "--client-roots", "--key")}}.items()}
 
     def run_line(self, line, meanwhile=lambda process: None, faults=None):
         """Exit code, messages and outputs of a run whose pages for labels are answered."""
@@ -210,7 +300,13 @@ class Injector(harness.CommandLine):
         def read():
             for raw in process.stderr:
                 said.append(raw.decode())
-                for page in ADDRESS.findall(said[-1]):
+                for host in SERVER.findall(said[-1]):
+                    said.pop()
+                    with contextlib.suppress(OSError, http.client.HTTPException):
+                        (self.folder / "out").write_bytes(ask_server(host))
+                    process.terminate()
+                    break
+                for page in ADDRESS.findall(said[-1] if said else ""):
                     said.pop()
                     with contextlib.suppress(OSError, http.client.HTTPException):
                         answer_page(*page)
@@ -308,6 +404,18 @@ class Injector(harness.CommandLine):
                     break
         harness.tell_counts("calls that are short or fail", counts, seed=seed, lines=len(lines))
         self.assertGreater(counts["failed"], len(lines))
+
+    def test_every_verb_and_option_with_files_has_a_line(self):
+        completion = self.expect(0, "completion", "bash").stdout.decode()
+        lines, found = [line for line, _ in self.LINES], 0
+        for verb, options in re.findall(r"(?ms)^    '([^']+)'\)\n(.*?)^      esac", completion):
+            own = [line.split() for line in lines if line.startswith(verb + " ")]
+            left_out = {**self.LEFT_OUT[""], **self.LEFT_OUT.get(verb, {})}
+            for option in re.findall(r"(?m)^ +(--[\w-]+)(?:\|\S+)?\) _rulerank_files ;;", options):
+                found += 1
+                with self.subTest(verb=verb, option=option):
+                    self.assertTrue(option in left_out or any(option in words for words in own))
+        self.assertGreater(found, 150)
 
     def test_calls_that_are_short_or_fail(self):
         self.try_io_faults(self.LINES[::6], seed=3)
