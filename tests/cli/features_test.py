@@ -454,7 +454,7 @@ class Features(harness.CommandLine):
         judged = "".join(line + "\n" for line in pool.splitlines() if not line.startswith("-1"))
         self.file("judged.txt", judged.encode())
         both = ["--unlabelled", "-1", *LEARN]
-        refused = "found a document without a label, expected labels to learn from, or --drop-unjudged"
+        refused = "found a document without a label, expected labels to learn from; --drop-unjudged"
         for words in (["fit", "--train", "pool.txt", "--model", "m"],
                       ["rank", "--train", "pool.txt", "--test", "pool.txt", "--out", "o"],
                       ["explain", "--train", "pool.txt", "--test", "pool.txt", "--qid", "T01"],
@@ -463,7 +463,7 @@ class Features(harness.CommandLine):
             with self.subTest(words[0]):
                 self.expect(3, *words, *both, message=f"pool.txt:{first}:1: {refused}")
         self.expect(3, "tune", "--train", "judged.txt", "--vali", "pool.txt", *both,
-                    message="expected labels to choose by, or --drop-unjudged")
+                    message="expected labels to choose by; --drop-unjudged")
         for train, *more in ("judged.txt",), ("pool.txt", "--drop-unjudged"):
             self.expect(0, "fit", "--train", train, "--model", f"{train}.model", *more, *both)
             self.expect(0, "rank", "--train", train, "--test", "pool.txt", "--out", f"{train}.scores",

@@ -32,7 +32,8 @@ void reading_arguments::add_to(CLI::App& verb) {
 void reading_arguments::add_drop_unjudged_to(CLI::App& verb) {
   help_group const group(verb, input_format_group);
   verb.add_flag("--drop-unjudged", drop_unjudged,
-                "Ignore training documents without a label; otherwise they are an error");
+                "Ignore training documents without a label (-1 without --unlabelled); otherwise "
+                "they are an error");
 }
 
 datasets::read_options reading_arguments::options(std::size_t input, labels accepted) const {
@@ -43,7 +44,8 @@ datasets::read_options reading_arguments::options(std::size_t input, labels acce
   options.regroup = regroup;
   options.unlabelled = unlabelled;
   // `features` writes this label for unjudged pairs.
-  if (accepted == labels::any && !unlabelled) options.unlabelled = datasets::unlabelled;
+  if ((accepted == labels::any || drop_unjudged) && !unlabelled)
+    options.unlabelled = datasets::unlabelled;
   options.label_column = label_column;
   options.qid_column = qid_column;
   options.skip_columns = skip_columns;
@@ -79,7 +81,7 @@ std::optional<datasets::dataset> reading_arguments::read_part(session& owner,
 
 void expect_judged(datasets::dataset const& data, std::string_view purpose) {
   datasets::expect_labels(
-      data, fmt::format("{}, or --drop-unjudged to leave out such documents", purpose));
+      data, fmt::format("{}; --drop-unjudged leaves out documents without a label", purpose));
 }
 
 datasets::dataset reading_arguments::read_judged(session& owner, std::string const& path,
