@@ -62,11 +62,57 @@ constexpr file_form forms[] = {
      .name = "zip",
      .recognized_by = "`PK`",
      .read = "no",
-     .refused = "always; `unzip` makes text of it",
+     .refused = "always; `unzip` makes text of it; save a workbook as CSV",
      .sample = "PK\x03\x04",
      .content = "nothing",
      .wrong = "PK\x03\x04",
      .message = ":1:1: found a zip archive, expected text"},
+    {.input = "any",
+     .name = "compress",
+     .recognized_by = "its first bytes",
+     .read = "no",
+     .refused = "always; `uncompress` makes text of it",
+     .sample = "\x1f\x9d\x90",
+     .content = "nothing",
+     .wrong = "\x1f\x9d\x90",
+     .message = ":1:1: found a file of compress (.Z), expected text"},
+    {.input = "any",
+     .name = "7z",
+     .recognized_by = "`7z`",
+     .read = "no",
+     .refused = "always; `7z x` makes text of it",
+     .sample = "7z\xbc\xaf",
+     .content = "nothing",
+     .wrong = "7z\xbc\xaf",
+     .message = ":1:1: found a 7z archive, expected text"},
+    {.input = "any",
+     .name = "rar",
+     .recognized_by = "`Rar!`",
+     .read = "no",
+     .refused = "always; `unrar` makes text of it",
+     .sample = "Rar!",
+     .content = "nothing",
+     .wrong = "Rar!",
+     .message = ":1:1: found a RAR archive, expected text"},
+    {.input = "any",
+     .name = "office",
+     .recognized_by = "its first bytes",
+     .read = "no",
+     .refused = "always; save a workbook as CSV",
+     .sample = "\xd0\xcf\x11\xe0",
+     .content = "nothing",
+     .wrong = "\xd0\xcf\x11\xe0",
+     .message = ":1:1: found a file of Microsoft Office, expected text"},
+
+    {.input = "any",
+     .name = "pdf",
+     .recognized_by = "`%PDF`",
+     .read = "no",
+     .refused = "always; `pdftotext` makes text of it",
+     .sample = "%PDF-1.4\n",
+     .content = "nothing",
+     .wrong = "%PDF-1.4\n",
+     .message = ":1:1: found a PDF file, expected text"},
 
     {.input = "documents",
      .name = "tsv",
@@ -80,7 +126,9 @@ constexpr file_form forms[] = {
      .message = ":2:7: found no tab after \"2 blue\""},
     {.input = "documents",
      .name = "table",
-     .recognized_by = "a header between tabs, commas or semicolons that names an id and text",
+     .recognized_by =
+         "a header between tabs, commas or semicolons that names an id (`id`, `docno`, "
+         "`qid`, `topic`, `number`, ...; it may begin with `#`) and text",
      .read = "the columns of known names; cells in quotes, between commas and semicolons over "
              "several lines",
      .options = "`--collection-format table`, `--text-fields`, `--query-fields`, `--id-field`",
@@ -114,7 +162,7 @@ constexpr file_form forms[] = {
      .recognized_by = "a tag",
      .read = "`<DOC>` with `<DOCNO>` or an attribute `id`",
      .options = "`--collection-format trec`",
-     .refused = "text between documents, a document without its end",
+     .refused = "text between documents, a document without its end or within another one",
      .sample = "<DOC>\n<DOCNO> 1 </DOCNO>\n<TITLE>red</TITLE>\n<TEXT>wing</TEXT>\n</DOC>\n",
      .content = "1 title=red  text=wing ",
      .wrong = "<DOC>\n<DOCNO>1</DOCNO>\n<TEXT>red</TEXT>\n",
@@ -124,7 +172,9 @@ constexpr file_form forms[] = {
      .recognized_by = "a tag",
      .read = "`<top>`, `<topic>`, `<inex_topic>` and Indri's `<query>`, as below",
      .options = "`--collection-format trec`",
-     .refused = "titles in two languages, Indri's operators",
+     .refused =
+         "a topic within another one, a section twice, words between sections, titles in two "
+         "languages, Indri's operators",
      .sample = "<top>\n<num> Number: 1\n<title> red wing\n<desc> Description: wings\n</top>\n",
      .content = "1 title=red wing",
      .wrong = "<query><number>1</number><text>#combine(red wing)</text></query>\n",
@@ -166,7 +216,7 @@ constexpr file_form forms[] = {
      .read = "`qid iteration docno label`",
      .options = "`--from qrels` of `judgments`",
      .refused = "another number of columns, a label that is no whole number (3.0 is 3), a document "
-                "twice",
+                "twice, ids in quotes, ids such as `NA` and `NaN`",
      .sample = "1 0 a 2\n1 0 b 0\n",
      .content = "1 a 2; 1 b 0",
      .wrong = "1 0 a x\n",
@@ -245,7 +295,7 @@ constexpr file_form forms[] = {
      .recognized_by = "six columns and more in the first line",
      .read = "`qid Q0 docno rank score tag`",
      .refused = "fewer columns, a header, a rank that is not a whole number, as where an id has a "
-                "blank or the score is in its place",
+                "blank or the score is in its place, ids in quotes, ids such as `NA` and `NaN`",
      .sample = "1 Q0 a 1 2.5 t\n1 Q0 b 2 1 t\n",
      .content = "1 a 2.5; 1 b 1",
      .wrong = "1 Q0 a b 1 2.5 t\n",
@@ -306,8 +356,10 @@ constexpr file_form forms[] = {
                       "`qid` or a name below",
      .read = "columns `label`, `qid`, `docid`; the others are features",
      .options = "`--label-column`, `--qid-column`, `--skip-columns`",
-     .refused = "a second column without a name, a value that is no number (a date is named), two "
-                "columns that may be the label, the qid or the docid",
+     .refused =
+         "a second column without a name, a value that is no number (a date is named), two "
+         "columns that may be the label, the qid or the docid, a qid or docid such as `NA` or "
+         "`NaN`",
      .sample = "label,qid,docid,1,2\n2,1,a,0.5,1\n0,1,b,0,3\n",
      .content = "1 a 2 1:0.5 2:1; 1 b 0 1:0 2:3",
      .wrong = "label,qid,1,2\n2,1,0.5,1\n2,1,x,1\n",
@@ -332,8 +384,8 @@ constexpr file_form forms[] = {
      .options = "`--form baskets`, `--separator`, `--comments`, `--skip-lines`",
      .refused =
          "an empty name between others, a quote without its end, a control character, a "
-         "header of usual names, a list in brackets, SPMF's utilities, a table of 0 and 1 or "
-         "of True and False",
+         "header of usual names, a basket's id before the items (`T100: bread,milk`), lines in "
+         "quotes, a list in brackets, SPMF's utilities, a table of 0 and 1 or of True and False",
      .sample = "apple \"green pear\"\npear\n",
      .content = "apple,green pear; pear",
      .wrong = "apple \"pear\n",
@@ -345,7 +397,8 @@ constexpr file_form forms[] = {
          "a basket's id and one of its items a line; below a header of usual names (`order_id`, "
          "`InvoiceNo`, `item`, `StockCode`, ...) these two of all columns",
      .options = "`--form pairs`, `--separator`, `--comments`, `--skip-lines`",
-     .refused = "other than two cells, or than the header has",
+     .refused = "other than two cells, or than the header has; a first line whose id alone has no "
+                "digit",
      .sample = "7 apple\n8 pear\n7 pear\n",
      .content = "apple,pear; pear",
      .wrong = "7 apple pear\n",
@@ -449,8 +502,8 @@ constexpr file_form forms[] = {
     {.input = "words",
      .name = "words",
      .recognized_by = "no other form",
-     .read = "a word a line; letters are compared composed (NFC): é is one letter however it is "
-             "written",
+     .read = "a word a line, without blanks at its ends; letters are compared composed (NFC): é is "
+             "one letter however it is written",
      .options = "`--letters bytes`",
      .refused =
          "a control character; several columns without a clear one of words; Hunspell's flags",
@@ -460,8 +513,10 @@ constexpr file_form forms[] = {
      .message = ":2:3: found a byte of value 0, expected words"},
     {.input = "words",
      .name = "words with counts",
-     .recognized_by = "as many columns in all lines, between tabs, commas, semicolons, colons or "
-                      "blanks; two lines and more, or a header (`rank,word,count`)",
+     .recognized_by =
+         "as many columns in all lines, between tabs, commas, semicolons, colons, `=` or "
+         "blanks; a count may be in parentheses; two lines and more, or a header "
+         "(`rank,word,count`)",
      .read =
          "the column that the header names (`word`, `term`, `token`, `form`, `entry`, `lemma`), "
          "else the only one with other than numbers; a warning says that the others are left "

@@ -94,6 +94,8 @@ struct run_form {
 };
 
 /// Returns whether a text can be a column of a run: not empty, without spaces, and not `#` alone,
+/// The message for an id that `is_missing_word`; `what`: id, qid, docid.
+std::string missing_id_fault(std::string_view what, std::string_view id);
 /// which begins a comment.
 bool is_run_column(std::string_view text);
 

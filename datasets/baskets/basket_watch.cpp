@@ -6,6 +6,7 @@
 #include "datasets/text/document_members.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -64,6 +65,10 @@ bool has_quantity(std::string_view item) {
   if (at == item.npos || at == 0) return false;
   if (item[at] == '(' && !item.ends_with(')')) return false;
   return is_quantity(item.substr(at + 1, item.size() - at - (item[at] == '(' ? 2 : 1)));
+}
+
+bool has_digit(std::string_view text) {
+  return text.find_first_of("0123456789") != text.npos;
 }
 
 bool is_in_brackets(std::string_view text) {
@@ -174,6 +179,71 @@ void matrix_watch::expect_none(std::string const& name) const {
         "found a table with a column for each item, expected the items of a basket on each line");
 }
 
+id_watch::id_watch(char separator) : separator_(separator) {
+  for (char const mark : {'\t', '|', ';', ':', ',', '=', '>', '.', ')'})
+    if (mark != separator) candidates_.push_back({mark, {}, {}});
+}
+
+void id_watch::take(std::string_view line) {
+  ++lines_;
+  std::erase_if(candidates_, [&](candidate& one) {
+    std::size_t const at = line.find(one.mark);
+    if (at == line.npos || line.find(one.mark, at + 1) != line.npos) return true;
+    // Before the mark may be an arrow or a blank: T1 -> bread, T1 : bread.
+    std::string_view const id = line.substr(0, line.find_last_not_of(" \t-=", at - 1) + 1);
+    std::string_view const rest =
+        line.substr(std::min(line.find_first_not_of(" \t", at + 1), line.size()));
+    bool const may_be_decimal = one.mark == '.' && line.substr(at + 1).find_first_of(" \t") != 0;
+    if (at == 0 || !has_digit(id) || id.find_first_of(" \t\"") != id.npos ||
+        id.find(separator_) != id.npos || rest.empty() || may_be_decimal)
+      return true;
+    if (lines_ == 1) one.first = line.substr(0, at + 1);
+    has_several_ = has_several_ || rest.find(separator_) != rest.npos || inner_separator(rest) != 0;
+    return !one.ids.emplace(id).second;
+  });
+}
+
+void id_watch::expect_none(std::string const& name) const {
+  if (lines_ < 2 || !has_several_ || candidates_.empty()) return;
+  char const mark = candidates_.front().mark;
+  throw error({name, 1, 1},
+              fmt::format("found {} and such ids at the beginning of all lines, expected items "
+                          "alone; cut {}-f2- removes the ids",
+                          rulerank::quoted(candidates_.front().first),
+                          mark == '\t' ? "" : fmt::format("-d'{}' ", mark)));
+}
+
+void first_pair_watch::take(std::string_view line, std::string_view id, std::string_view item,
+                            source_position const& place) {
+  if (pairs_++ == 0) {
+    line_ = line.substr(0, line.find('\r'));
+    id_ = id;
+    item_ = item;
+    number_ = place.line;
+    return;
+  }
+  occurs_again_ = occurs_again_ || id == id_ || item == item_;
+  others_have_digits_ = others_have_digits_ && has_digit(id);
+  others_are_numbers_ = others_are_numbers_ && is_quantity(id);
+}
+
+void first_pair_watch::finish(std::string const& name,
+                              std::function<void(std::string const&)> const& warn) const {
+  bool const is_other =
+      (others_have_digits_ && !has_digit(id_)) || (others_are_numbers_ && !is_quantity(id_));
+  if (pairs_ < 3 || occurs_again_ || (has_digit(id_) && !is_other)) return;
+  if (is_other)
+    throw error({name, number_, 1},
+                fmt::format("found the header {}, expected a basket's id and an item; --skip-lines "
+                            "{} leaves out a header",
+                            rulerank::quoted(line_), number_));
+  if (warn)
+    warn(
+        fmt::format("{}:{}: neither {} nor {} occurs again; if the line is a header, use "
+                    "--skip-lines {}",
+                    name, number_, rulerank::quoted(id_), rulerank::quoted(item_), number_));
+}
+
 void basket_watch::take(std::string_view line, std::span<basket_cell const> cells,
                         source_position const& place) {
   if (expect_no_list(line, cells, place) && lists_++ == 0) list_line_ = place.line;
@@ -186,7 +256,14 @@ void basket_watch::take(std::string_view line, std::span<basket_cell const> cell
     throw error({place.file, place.line, cells.back().column},
                 "found -2 at the end of the line, which is SPMF's form for sequences, expected "
                 "items alone");
+  for (basket_cell const& c : cells)
+    if (c.text.size() > 2 && c.text.starts_with('#') && c.text.ends_with(':') && !c.has_quotes)
+      throw error({place.file, place.line, c.column},
+                  fmt::format("found {}, which is SPMF's form for results, expected items alone",
+                              rulerank::quoted(c.text)));
   ++lines_;
+  ids_.take(line);
+  watch_quotes(cells, place.line);
   watch_first_items(cells);
   watch_header(cells);
   watch_matrix(cells);
@@ -194,13 +271,24 @@ void basket_watch::take(std::string_view line, std::span<basket_cell const> cell
   watch_separators(cells, place.line);
 }
 
+void basket_watch::watch_quotes(std::span<basket_cell const> cells, std::uint64_t line) {
+  are_quoted_ = are_quoted_ && cells.size() == 1 && cells[0].has_quotes;
+  if (are_quoted_ && quoted_line_ == 0 && inner_separator(cells[0].text) != 0) quoted_line_ = line;
+}
+
 void basket_watch::watch_first_items(std::span<basket_cell const> cells) {
   std::string_view const first = cells.empty() ? "" : cells[0].text;
-  if (lines_ == 1) begin_ = first == "0" ? 0 : 1;
+  if (lines_ == 1) {
+    std::from_chars(first.data(), first.data() + first.size(), begin_);
+    if (first != std::to_string(begin_)) begin_ = 1;
+  }
   bool const has_more = cells.size() > 1;
+  has_several_ = has_several_ || has_more;
   is_numbered_ = is_numbered_ && has_more && first == std::to_string(begin_ + lines_ - 1);
   is_counted_ = is_counted_ && has_more && first == std::to_string(cells.size() - 1);
-  is_prefixed_ = is_prefixed_ && has_more && first.ends_with(':');
+  are_ids_ = are_ids_ && has_digit(first) && first_items_.emplace(first).second &&
+             std::none_of(cells.begin() + 1, cells.end(),
+                          [](basket_cell const& c) { return has_digit(c.text); });
   have_quantities_ =
       have_quantities_ && std::all_of(cells.begin(), cells.end(),
                                       [](basket_cell const& c) { return has_quantity(c.text); });
@@ -267,16 +355,22 @@ void basket_watch::watch_separators(std::span<basket_cell const> cells, std::uin
 /// Describes the first items of all lines if they appear to have another meaning; otherwise empty.
 std::string basket_watch::first_items() const {
   if (lines_ < 2) return "";
-  if (is_prefixed_) return "end with ':'";
   if (is_counted_) return "are the numbers of items that follow";
   if (is_numbered_ && lines_ > 2)
     return fmt::format("number the lines: {}, {}, ...", begin_, begin_ + 1);
+  if (are_ids_ && lines_ > 2 && has_several_)
+    return "differ in all lines, and no other item has a digit";
   return "";
 }
 
 void basket_watch::finish(std::string const& name, std::span<std::string const> items,
                           std::function<void(std::string const&)> const& warn) const {
   matrix_.expect_none(name);
+  ids_.expect_none(name);
+  if (are_quoted_ && quoted_line_ != 0)
+    throw error({name, quoted_line_, 1},
+                "found all items of a basket in quotes, expected quotes around single items; "
+                "tr -d '\"' removes the quotes");
   if (lists_ > 1 && 2 * lists_ > lines_)
     throw error({name, list_line_, 1}, fmt::format("found {} of {} lines in brackets (this is the "
                                                    "first), expected items between separators",

@@ -74,16 +74,57 @@ class matrix_watch {
   std::size_t cells_ = 0, lines_ = 0;
 };
 
+/// Detects a basket's id before its items: `T100: bread milk`. All lines have one character that
+/// is no separator once, after different words with a digit, and some line has several items.
+class id_watch {
+ public:
+  explicit id_watch(char separator);
+
+  void take(std::string_view line);
+  /// Throws `error` if all lines, two or more, begin so.
+  void expect_none(std::string const& name) const;
+
+ private:
+  struct candidate {
+    char mark = 0;
+    std::string first;  // of the first line
+    std::unordered_set<std::string> ids;
+  };
+
+  char separator_;
+  std::size_t lines_ = 0;
+  bool has_several_ = false;  // items after some id
+  std::vector<candidate> candidates_;
+};
+
+/// Detects a header of unusual names above pairs of a basket's id and an item.
+class first_pair_watch {
+ public:
+  void take(std::string_view line, std::string_view id, std::string_view item,
+            source_position const& place);
+  /// Throws `error` if only the first line's id has no digit or is no number, and warns if its id
+  /// and item occur only there.
+  void finish(std::string const& name, std::function<void(std::string const&)> const& warn) const;
+
+ private:
+  std::string line_, id_, item_;  // of the first line
+  std::uint64_t number_ = 0;
+  std::size_t pairs_ = 0;
+  bool occurs_again_ = false;       // its id or item
+  bool others_are_numbers_ = true;  // the other ids
+  bool others_have_digits_ = true;  // the other ids
+};
+
 /// Inspects all lines of baskets.
 class basket_watch {
  public:
-  explicit basket_watch(char separator) : separator_(separator) {}
+  explicit basket_watch(char separator) : separator_(separator), ids_(separator) {}
 
-  /// Throws `error` as `expect_no_list`, and for sequences and utilities of SPMF.
+  /// Throws `error` as `expect_no_list`, and for sequences, utilities and results of SPMF.
   void take(std::string_view line, std::span<basket_cell const> cells,
             source_position const& place);
-  /// Throws `error` for a table, and if most lines are in brackets; passes ambiguous input to
-  /// `warn`.
+  /// Throws `error` for a table, for lines that begin with an id or are in quotes, and if most
+  /// lines are in brackets; passes ambiguous input to `warn`.
   void finish(std::string const& name, std::span<std::string const> items,
               std::function<void(std::string const&)> const& warn) const;
 
@@ -92,16 +133,23 @@ class basket_watch {
   void watch_pairs(std::span<basket_cell const> cells);
   void watch_separators(std::span<basket_cell const> cells, std::uint64_t line);
   void watch_first_items(std::span<basket_cell const> cells);
+  void watch_quotes(std::span<basket_cell const> cells, std::uint64_t line);
   void watch_header(std::span<basket_cell const> cells);
   std::string first_items() const;
   bool are_pairs() const;
 
   char separator_;
   matrix_watch matrix_;
+  id_watch ids_;
   std::size_t lines_ = 0;
   std::size_t begin_ = 0;  // the number at the beginning of the first line
-  // Whether the first items number, count or prefix the lines.
-  bool is_numbered_ = true, is_counted_ = true, is_prefixed_ = true;
+  // Whether the first items number or count the lines, or alone have digits.
+  bool is_numbered_ = true, is_counted_ = true, are_ids_ = true;
+  bool has_several_ = false;                     // items in a line
+  std::unordered_set<std::string> first_items_;  // while they may be ids
+  // Lines of one cell in quotes that contains a separator, while all lines are one cell in quotes.
+  bool are_quoted_ = true;
+  std::uint64_t quoted_line_ = 0;           // the first one
   bool have_quantities_ = true;             // whether all items have quantities
   std::unordered_set<std::string> header_;  // the first line, while it may be a header
   // Fields of every line; 0: the lines differ, or neither of the following holds.

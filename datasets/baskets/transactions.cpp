@@ -359,6 +359,7 @@ class basket_reader {
     }
     expect_name(cells[columns_.id], place);
     expect_name(cells[columns_.item], place);
+    first_pair_.take(line, cells[columns_.id].text, cells[columns_.item].text, place);
     of_line_.push_back(baskets_.of(cells[columns_.id].text));
     out.push_back(numbers_.of(cells[columns_.item].text));
     return true;
@@ -373,6 +374,7 @@ class basket_reader {
     }
     read.items.clear();
     read.row.assign(1, 0);
+    if (header_.empty() && options_.skip_lines == 0) first_pair_.finish(read.name, options_.warn);
     if (options_.warn && baskets.size() > 1 && baskets.size() == of_line_.size())
       options_.warn(fmt::format(
           "{}: no basket has two lines; if a cell holds several items, write a line for each",
@@ -389,6 +391,7 @@ class basket_reader {
   passed_notes notes_;
   basket_watch watch_;
   pair_columns columns_;
+  first_pair_watch first_pair_;
   name_numbers numbers_, baskets_;
   std::vector<std::uint32_t> of_line_;  // the basket of each pair
   bool is_first_ = true;
@@ -431,6 +434,7 @@ transactions read_fimi(context const& ctx, std::string const& path,
   passed_notes notes;
   std::unordered_map<std::uint32_t, std::string> names;
   matrix_watch matrix;
+  id_watch ids(' ');
   bool any_notes = false;
   transactions read = read_lines(
       ctx, path,
@@ -442,6 +446,7 @@ transactions read_fimi(context const& ctx, std::string const& path,
           return false;
         }
         std::size_t const before = out.size();
+        ids.take({begin, static_cast<std::size_t>(end - begin)});
         read_integers(begin, end, line, out);
         auto const items = std::span(out).subspan(before);
         if (matrix.wants(items.size())) {
@@ -454,6 +459,7 @@ transactions read_fimi(context const& ctx, std::string const& path,
       },
       warn);
   matrix.expect_none(read.name);
+  ids.expect_none(read.name);
   for (std::uint32_t const x : rank(read.items)) {
     auto const named = names.find(x);
     read.names.push_back(named == names.end() ? std::to_string(x) : named->second);

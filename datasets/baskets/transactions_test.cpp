@@ -212,8 +212,12 @@ TEST_F(transaction_files, odd_baskets_are_said) {
   EXPECT_EQ(warned("4,citrus,bread,marg,soup\n1,milk,,,\n", ','),
             ": the first items are the numbers of items that follow; if they are not items, remove "
             "them\n");
-  EXPECT_EQ(warned("T100: a b\nT200: b\n", ' '),
-            ": the first items end with ':'; if they are not items, remove them\n");
+  EXPECT_EQ(warned("1001,a,b\n1002,a\n1003,b,c\n", ','),
+            ": the first items number the lines: 1001, 1002, ...; if they are not items, remove "
+            "them\n");
+  EXPECT_EQ(warned("T7,a,b\nT9,a\nT5,b,c\n", ','),
+            ": the first items differ in all lines, and no other item has a digit; if they are not "
+            "items, remove them\n");
   std::string const quantity = "; if it is a quantity, remove it\n";
   EXPECT_EQ(warned("milk:2,bread:1\nmilk:1\n", ','),
             ": each item ends with a number, such as bread:1" + quantity);
@@ -233,6 +237,76 @@ TEST_F(transaction_files, odd_baskets_are_said) {
   EXPECT_EQ(warned("m,20\nf,30\nm,30\nf,20,x\n", ','), "");
   EXPECT_EQ(named(read_baskets({}, file("green tea\tmilk\n"), {.separator = '\t'})),
             (rows{{"green tea", "milk"}}));
+}
+
+TEST_F(transaction_files, baskets_that_begin_with_ids) {
+  auto const refused = [&](std::string const& text, char separator) {
+    std::string const path = file(text);
+    return testing_tools::message_of([&] { read_baskets({}, path, {.separator = separator}); })
+        .substr(path.size());
+  };
+  auto const ids = [](std::string const& first, std::string const& cut) {
+    return fmt::format(
+        ":1:1: found \"{}\" and such ids at the beginning of all lines, expected "
+        "items alone; cut {} removes the ids",
+        first, cut);
+  };
+  EXPECT_EQ(refused("T100: a b\nT200: b\n", ' '), ids("T100:", "-d':' -f2-"));
+  EXPECT_EQ(refused("T100:a,b\r\nT200:b\r\n", ','), ids("T100:", "-d':' -f2-"));
+  EXPECT_EQ(refused("T100: a, b\nT200: b\n", ','), ids("T100:", "-d':' -f2-"));
+  EXPECT_EQ(refused("7\ta,b\n9\tb\n", ','), ids("7\\x09", "-f2-"));
+  EXPECT_EQ(refused("7\ta,b\n9\tb\n", ' '), ids("7\\x09", "-f2-"));
+  EXPECT_EQ(refused("7;a,b\n9;b\n", ','), ids("7;", "-d';' -f2-"));
+  EXPECT_EQ(refused("7 | a, b\n9 | b\n", ','), ids("7 |", "-d'|' -f2-"));
+  EXPECT_EQ(message_of("100\t3 4\n200\t3\n"), ids("100\\x09", "-f2-"));
+  EXPECT_EQ(refused("T1=a,b\nT2=b\n", ','), ids("T1=", "-d'=' -f2-"));
+  EXPECT_EQ(refused("T1 -> a,b\nT2 -> b\n", ','), ids("T1 ->", "-d'>' -f2-"));
+  EXPECT_EQ(refused("1. a,b\n2. b\n", ','), ids("1.", "-d'.' -f2-"));
+  EXPECT_EQ(refused("1 2 #SUP: 3\n", ' '),
+            ":1:5: found \"#SUP:\", which is SPMF's form for results, expected items alone");
+  for (std::string const some :
+       {"a1:x b:y\na2:x c\n", "a1\tb\na2\tb\n", "a1:2\na2:3\n", "b:x c\na:x d\n", "1.5 2\n2.5 3\n"})
+    EXPECT_EQ(read_baskets({}, file(some), {}).size(), 2U) << some;
+}
+
+TEST_F(transaction_files, baskets_that_are_all_in_quotes) {
+  for (char const separator : {',', ' '}) {
+    std::string const path = file("\"c\"\n\"a,b\"\n");
+    EXPECT_EQ(testing_tools::message_of([&] { read_baskets({}, path, {.separator = separator}); }),
+              path +
+                  ":2:1: found all items of a basket in quotes, expected quotes around single "
+                  "items; tr -d '\"' removes the quotes");
+  }
+  EXPECT_EQ(named(read_baskets({}, file("\"c\"\n\"d e\"\n"), {.separator = ','})),
+            (rows{{"c"}, {"d e"}}));
+}
+
+TEST_F(transaction_files, pairs_below_a_header_of_other_names) {
+  std::string said;
+  basket_options options{.separator = ',', .pairs = true};
+  options.warn = [&](std::string const& what) { said += what.substr(what.rfind('/') + 1); };
+  std::string const path = file("cust,art\n1,a\n1,b\n2,a\n");
+  EXPECT_EQ(testing_tools::message_of([&] { read_baskets({}, path, options); }),
+            path +
+                ":1:1: found the header \"cust,art\", expected a basket's id and an item; "
+                "--skip-lines 1 leaves out a header");
+  std::string const numbers = file("c1,c2\n1,a\n1,b\n2,a\n");
+  EXPECT_TRUE(testing_tools::message_of([&] {
+                read_baskets({}, numbers, options);
+              }).starts_with(numbers + ":1:1: found the header"));
+  file("cust,art\n1,a\n1,b\n2,a\n");
+  options.skip_lines = 1;
+  EXPECT_EQ(named(read_baskets({}, path, options)), (rows{{"a", "b"}, {"a"}}));
+  options.skip_lines = 0;
+  EXPECT_EQ(said, "");
+  EXPECT_EQ(read_baskets({}, file("who,art\nann,a\nbob,b\nann,b\n"), options).size(), 3U);
+  EXPECT_NE(said.find(":1: neither \"who\" nor \"art\" occurs again; if the line is a header, use "
+                      "--skip-lines 1"),
+            std::string::npos)
+      << said;
+  said.clear();
+  EXPECT_EQ(read_baskets({}, file("ann,a\nann,b\nbob,b\n"), options).size(), 2U);
+  EXPECT_EQ(said, "");
 }
 
 TEST(transactions, of_documents) {

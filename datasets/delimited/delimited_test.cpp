@@ -97,7 +97,14 @@ TEST(delimited, passes_over_an_index_and_words) {
             "f.csv:2:7: value \"2020-01-31\" of feature day looks like a date, expected a number, "
             "or --skip-columns day");
   EXPECT_EQ(fault("label,qid,a\n1,7,1\n", {.skip_columns = {"b"}}),
-            "f.csv:1:1: found no column \"b\", expected it in the header");
+            "f.csv:1:1: found no column \"b\" of --skip-columns, expected it in the header "
+            "\"label,qid,a\"");
+  for (read_options const& options :
+       {read_options{.label_column = "grade"}, read_options{.qid_column = "grade"}})
+    EXPECT_EQ(fault("label,qid,a\n1,7,1\n", options),
+              fmt::format("f.csv:1:1: found no column \"grade\" of {}, expected it in the header "
+                          "\"label,qid,a\"",
+                          options.qid_column.empty() ? "--label-column" : "--qid-column"));
   EXPECT_NE(fault("label,qid,a\n1,7,1\n1,7,x\n").find("f.csv:3:5: "), std::string::npos);
 }
 
@@ -322,6 +329,11 @@ std::vector<odd_file> odd_files() {
        optional},
       {"a tab for a comma", "label\tqid\ta\n1\t1\t2\n",
        "f:1:6: found a tab between columns, expected ','"},
+      {"a missing qid of pandas", "label,qid,a\n1,NaN,2\n",
+       "f:2:3: found the qid NaN, which stands for a missing value, expected another qid"},
+      {"a missing docid of R", "label,qid,docid,a\n1,1,NA,2\n",
+       "f:2:5: found the docid NA, which stands for a missing value, expected another docid"},
+      {"a query of such a word", "label,query,a\n1,nan,2\n0,nan bread,2\n", "OK"},
       {"labels twice", "label,qid,a,Label\n1,1,2,3\n",
        "f:1:13: found the columns label and Label, expected --label-column label or"},
       {"a line end in a title", "label,qid,\"a\nb\"\n1,1,2\n",
@@ -338,9 +350,9 @@ std::vector<odd_file> odd_files() {
        "f:1:11: the name \"gr\\xf6\\xdfe\" is not UTF-8, expected UTF-8; iconv -f ENCODING -t "
        "UTF-8 converts the file"},
       {"no column of labels, and the option for that", "qid,a\n1,2\n",
-       "f:1:1: found no column label, expected one (or set unlabelled to -1 if no label is known)"},
+       "f:1:1: found no column label, expected one (or --unlabelled -1 if no label is known)"},
       {"no label, and the option for that", "label,qid,a\n,1,2\n",
-       "f:2:1: found no label, expected an integer of 0 or more (or set unlabelled to -1 if an "
+       "f:2:1: found no label, expected an integer of 0 or more (or --unlabelled -1 if an "
        "empty cell means that the document has no label)"},
       {"no label among fractional ones", "label,qid,a\n,1,2\n",
        "f:2:1: found no label, expected a number of 0 or more", fractional},

@@ -71,14 +71,14 @@ class document_records {
         fault = read_label_of(now);
         break;
       case qid:
-        if (!has_blank(now.text)) fault = check_id(now, "qid");
+        if (!has_blank(now.text)) fault = check_id(now, "qid", layout_.qid_is_text);
         if (!fault.empty()) break;
         qid_ = without_blanks(text_of(now));
         note_run(r, now.offset);
         break;
       case docid:
         if (now.text.empty()) break;
-        fault = check_id(now, "docid");
+        fault = check_id(now, "docid", false);
         id_ = text_of(now);
         break;
       case text_sums:
@@ -115,8 +115,9 @@ class document_records {
         unlabelled_hint(rules_, "if an empty cell means that the document has no label"));
   }
 
-  static std::string check_id(cell const& now, char const* what) {
+  static std::string check_id(cell const& now, char const* what, bool is_text) {
     if (now.text.empty()) return fmt::format("found no {}, expected one", what);
+    if (!is_text && is_missing_word(now.text)) return missing_id_fault(what, now.text);
     if (is_run_column(now.text)) return {};
     return fmt::format("found {} {}, expected one word", what, rulerank::quoted(now.text));
   }

@@ -29,10 +29,11 @@ namespace {
 constexpr std::string_view label_title = "label";
 constexpr std::string_view qid_title = "qid";
 constexpr std::string_view docid_title = "docid";
-// All titles of these columns as results of `plain_name`; those of docids are `document_id_titles`.
+// All titles of these columns as results of `plain_name`; those of docids are `document_id_titles`,
+// those of qids `query_id_titles` and the ones here.
 // Query texts serve as ids if no other column has ids.
 constexpr std::string_view usual_labels[] = {"label", "relevance", "relevancelabel"};
-constexpr std::string_view usual_qids[] = {"qid", "queryid", "topicid", "groupid", "srchid"};
+constexpr std::string_view other_qids[] = {"groupid", "srchid"};
 constexpr std::string_view usual_texts[] = {"query"};
 
 bool ends_with_type(std::string_view name, std::string_view type) {
@@ -50,8 +51,9 @@ bool has_known_column(std::string_view line, char delimiter, read_options const&
   }
   return std::ranges::any_of(head.cells, [&](cell const& c) {
     std::string const title = c.str();
-    return is_one_of(title, usual_labels) || is_one_of(title, usual_qids) ||
-           is_one_of(title, usual_texts) || is_one_of(title, document_id_titles) ||
+    return is_one_of(title, usual_labels) || is_one_of(title, query_id_titles) ||
+           is_one_of(title, other_qids) || is_one_of(title, usual_texts) ||
+           is_one_of(title, document_id_titles) ||
            (!c.text.empty() && (c.text == options.label_column || c.text == options.qid_column));
   });
 }
@@ -159,7 +161,7 @@ special_titles titles_of(std::string const& name, record const& head, read_optio
   if (titles.label.empty() && with_label)
     titles.label = find(label_title, usual_labels, "--label-column");
   for (std::span<std::string_view const> const usual :
-       {std::span<std::string_view const>(usual_qids), {usual_texts}})
+       {std::span<std::string_view const>(query_id_titles), {other_qids}, {usual_texts}})
     if (titles.qid.empty() && options.group_file.empty())
       titles.qid = find(qid_title, usual, "--qid-column");
   titles.label = or_else(titles.label, label_title);
@@ -171,13 +173,16 @@ special_titles titles_of(std::string const& name, record const& head, read_optio
 /// Throws if a named column is missing.
 void expect_columns(std::string const& name, record const& head,
                     std::map<std::string, std::size_t> const& seen, read_options const& options) {
-  std::vector<std::string> wanted = options.skip_columns;
-  for (std::string const& one : {options.label_column, options.qid_column})
-    if (!one.empty()) wanted.push_back(one);
-  for (std::string const& title : wanted)
-    if (!seen.contains(title) && (title == options.qid_column || !options.optional_labels))
+  std::vector<std::pair<std::string_view, std::string>> wanted{
+      {"--label-column", options.label_column}, {"--qid-column", options.qid_column}};
+  for (std::string const& title : options.skip_columns)
+    wanted.emplace_back("--skip-columns", title);
+  for (auto const& [option, title] : wanted)
+    if (!title.empty() && !seen.contains(title) &&
+        (option == "--qid-column" || !options.optional_labels))
       fail(name, head, 0,
-           fmt::format("found no column {}, expected it in the header", rulerank::quoted(title)));
+           fmt::format("found no column {} of {}, expected it in the header {}",
+                       rulerank::quoted(title), option, rulerank::quoted(head.text)));
 }
 
 /// Numbers the columns that are features.
@@ -267,6 +272,7 @@ delimited_layout read_layout(std::string_view text, char delimiter, std::string 
   expect_delimiter(name, head, delimiter);
   special_titles const special = titles_of(name, head, options, columns.empty(), layout.notes);
   if (special.label != label_title) layout.label_title = special.label;
+  layout.qid_is_text = options.qid_column.empty() && is_one_of(special.qid, usual_texts);
   bool has_label = false;
   std::map<std::string, std::size_t> seen;
   for (std::size_t c = 0; c < head.cells.size(); ++c) {

@@ -33,6 +33,7 @@ struct delimited_layout {
   std::size_t features = 0;
   feature_names names;  ///< empty: features have numbers
   bool has_qid = false;
+  bool qid_is_text = false;          ///< the text of a query serves as its id
   std::string label_title{};         ///< title of the label column; empty for `label`
   std::vector<std::string> notes{};  ///< unusual but valid input
 };

@@ -1,6 +1,7 @@
 #include "datasets/item_words.hpp"
 
 #include "core/error.hpp"
+#include "datasets/delimited/label_cells.hpp"
 #include "datasets/input/lines.hpp"
 #include "datasets/input/text_source.hpp"
 #include "datasets/svmlight/names.hpp"
@@ -39,10 +40,16 @@ feature_names read_feature_names(context const& ctx, std::string const& path) {
       throw error({name, lines.number(), end + 1},
                   fmt::format("found nothing after feature {}, expected its name", feature));
     std::size_t const last = line.find_last_not_of(blanks);
-    std::string_view const title = line.substr(first, last + 1 - first);
-    if (!names
-             .try_emplace(feature,
-                          has_control_characters(title) ? printable(title) : std::string(title))
+    std::string const title = without_quotes(line.substr(first, last + 1 - first));
+    if (std::size_t const tab = title.find('\t'); tab != title.npos)
+      throw error({name, lines.number(), first + tab + 1},
+                  "found a third column, expected a feature's number and its name (cut -f1,2)");
+    if (auto const same = std::ranges::find(names, title, &feature_names::value_type::second);
+        same != names.end() && same->first != feature)
+      throw error({name, lines.number(), first + 1},
+                  fmt::format("found the name {} of feature {} again, expected each name once",
+                              rulerank::quoted(title), same->first));
+    if (!names.try_emplace(feature, has_control_characters(title) ? printable(title) : title)
              .second)
       throw error({name, lines.number(), begin + 1},
                   fmt::format("found feature {} twice, expected each feature once", feature));

@@ -37,6 +37,7 @@ TEST_F(names_of_features, are_read) {
   EXPECT_EQ(read("\xef\xbb\xbf"
                  "4294967295 last\n"),
             (feature_names{{4294967295U, "last"}}));
+  EXPECT_EQ(read("1 \"BM25 of \"\"a\"\"\"\n"), (feature_names{{1, "BM25 of \"a\""}}));
 }
 
 TEST_F(names_of_features, are_refused_where_they_are_wrong) {
@@ -49,6 +50,9 @@ TEST_F(names_of_features, are_refused_where_they_are_wrong) {
       {"4294967296 a\n", ":1:1: found \"4294967296\", expected a feature's number and its name"},
       {"1 a\n2 \t\n", ":2:2: found nothing after feature 2, expected its name"},
       {"1 a\n2 b\n1 c\n", ":3:1: found feature 1 twice, expected each feature once"},
+      {"1 a\n2 \"a\"\n", ":2:3: found the name \"a\" of feature 1 again, expected each name once"},
+      {"0\ta\tq\n",
+       ":1:4: found a third column, expected a feature's number and its name (cut -f1,2)"},
   };
   expect_messages(rows, [&](std::string const& text) { return complaint(text); });
   EXPECT_THROW(read_feature_names(context{}, folder_ / "none"), error);

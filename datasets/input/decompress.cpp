@@ -154,6 +154,8 @@ std::string_view packing_of(std::string_view bytes) {
     return "xz";
   if (bytes.starts_with("\x04\x22\x4d\x18")) return "lz4";
   if (bytes.starts_with("PK\x03\x04")) return "a zip archive";
+  if (bytes.starts_with("7z\xbc\xaf")) return "a 7z archive";
+  if (bytes.starts_with("Rar!")) return "a RAR archive";
   return {};
 }
 
@@ -167,8 +169,13 @@ std::unique_ptr<decompressor> make_text_decoder(std::string_view bytes,
     return std::make_unique<refused_form>("found " + std::string(found) + ", expected " +
                                           std::string(expected));
   };
-  if (std::string_view const packing = packing_of(bytes); !packing.empty())
-    return refuse(packing, "text, gzip or zstd; unpack it first");
+  std::string_view packing = packing_of(bytes);
+  if (bytes.starts_with("\x1f\x9d")) packing = "a file of compress (.Z)";
+  if (packing == "a zip archive")
+    return refuse(packing, "text, gzip or zstd; unpack it first, or save a workbook as CSV");
+  if (!packing.empty()) return refuse(packing, "text, gzip or zstd; unpack it first");
+  if (bytes.starts_with("\xd0\xcf\x11\xe0"))
+    return refuse("a file of Microsoft Office", "text; save a workbook as CSV");
   auto const refuse_table = [&](std::string_view found, std::string_view reader) {
     return refuse(found, "text; python3 -c \"import polars; polars." + std::string(reader) +
                              "('FILE').write_csv('FILE.csv')\" makes a CSV file of it");
@@ -179,6 +186,8 @@ std::unique_ptr<decompressor> make_text_decoder(std::string_view bytes,
     return refuse_table("an Arrow file", "read_ipc");
   if (bytes.starts_with("\xff\xff\xff\xff"))
     return refuse_table("an Arrow stream", "read_ipc_stream");
+  if (bytes.starts_with("%PDF") && (bytes.size() < 5 || bytes[4] == '-'))
+    return refuse("a PDF file", "text; pdftotext makes text of it");
   constexpr std::string_view utf8 = "UTF-8, or UTF-16 with its byte order mark";
   if (bytes.starts_with("\xff\xfe\0\0"sv) || bytes.starts_with("\0\0\xfe\xff"sv))
     return refuse("UTF-32", utf8);

@@ -27,17 +27,18 @@ class decompressor {
   virtual void finish(sink const& out) = 0;
 };
 
-/// Returns "bzip2", "xz", "lz4" or "a zip archive", which are recognized but not supported, by the
-/// first bytes of a file; empty for others.
+/// Returns "bzip2", "xz", "lz4", "a zip archive", "a 7z archive" or "a RAR archive", which are
+/// recognized but not supported, by the first bytes of a file; empty for others.
 std::string_view packing_of(std::string_view bytes);
 
 enum class stream_kind { text, binary };
 
 /// Makes a decompressor by the first bytes of a stream: gzip, zstd and, for text, UTF-16 with a
 /// byte order mark; null for other bytes. Text without a mark is in `encoding`, a name of ICU, or
-/// in UTF-8 if it is empty. `feed` of the result throws for text in bzip2, xz, zip, Parquet, Arrow,
-/// UTF-32, and UTF-16 without a mark. `magic_size` bytes decide, or fewer if the stream is shorter;
-/// more bytes avoid mistaking some texts for archives.
+/// in UTF-8 if it is empty. `feed` of the result throws for text in bzip2, xz, zip, compress,
+/// Parquet, Arrow, UTF-32, and UTF-16 without a mark, and for other formats of archives, PDF and
+/// Office. `magic_size` bytes decide, or fewer if the stream is shorter; more bytes avoid mistaking
+/// some texts for archives.
 inline constexpr std::size_t magic_size = 4;
 std::unique_ptr<decompressor> make_decompressor(std::string_view first_bytes,
                                                 stream_kind kind = stream_kind::text,

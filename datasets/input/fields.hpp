@@ -18,6 +18,13 @@ inline bool same_word(std::string_view word, std::string_view small) {
   });
 }
 
+/// Returns whether an id is what R, pandas, Python or a spreadsheet write for a missing value.
+inline bool is_missing_word(std::string_view id) {
+  constexpr std::string_view words[] = {"NA",   "NaN",  "nan",  "<NA>", "N/A",
+                                        "#N/A", "NULL", "null", "None", "NaT"};
+  return id.size() < 5 && std::ranges::find(words, id) != std::end(words);
+}
+
 /// A word of a line and the 1-based column of its first byte.
 struct field {
   std::string_view text;

@@ -29,12 +29,15 @@ constexpr std::string_view comment_mark = "#";
 constexpr std::string_view id_blanks = " \t\r\n\v\f";
 
 // Titles of columns of judgments as results of `plain_name`; the first one present is used. Titles
-// of docids are `document_id_titles`, or the last of these.
-constexpr std::string_view query_titles[] = {"qid",   "queryid",   "topicid",
-                                             "query", "querytext", "topic"};
+// of ids are `query_id_titles` and `document_id_titles`, or the other ones here.
+constexpr std::string_view other_query_titles[] = {"query", "querytext", "topic"};
 constexpr std::string_view other_document_titles[] = {"document", "doc"};
 constexpr std::string_view label_titles[] = {"score",     "rating",   "label", "grade",
                                              "relevance", "judgment", "rel",   "relevancy"};
+
+bool is_query_title(std::string_view title) {
+  return is_one_of(title, query_id_titles) || is_one_of(title, other_query_titles);
+}
 
 bool is_document_title(std::string_view title) {
   return is_one_of(title, document_id_titles) || is_one_of(title, other_document_titles);
@@ -43,7 +46,7 @@ bool is_document_title(std::string_view title) {
 /// Returns whether a line of words names the columns of judgments.
 bool is_header(std::vector<field> const& fields) {
   std::size_t const n = fields.size();
-  return (n == 3 || n == 4) && is_one_of(fields[0].text, query_titles) &&
+  return (n == 3 || n == 4) && is_query_title(fields[0].text) &&
          is_document_title(fields[n - 2].text) && is_one_of(fields[n - 1].text, label_titles);
 }
 
@@ -79,6 +82,22 @@ bool for_each_record(std::string_view text, Work&& work) {
     work(fields, number);
   });
   return any;
+}
+
+/// Throws if an id stands for a missing value, as in the exports of R and pandas.
+void expect_present(std::string const& file, std::uint64_t line, field const& id) {
+  if (is_missing_word(id.text))
+    throw error({file, line, id.column}, missing_id_fault("id", id.text));
+}
+
+/// Throws, too, if an id between blanks is in quotes.
+void expect_plain_id(std::string const& file, std::uint64_t line, field const& id) {
+  if (id.text.size() > 1 && id.text.front() == '"' && id.text.back() == '"')
+    throw error({file, line, id.column},
+                fmt::format("found the id {} in quotes, expected it without quotes (in R: quote = "
+                            "FALSE)",
+                            id.text));
+  expect_present(file, line, id);
 }
 
 /// Queries in the order of their first lines, with the docnos of each so far.
@@ -171,7 +190,8 @@ judgment_columns columns_of(std::string_view header) {
     };
     judgment_columns found;
     found.delimiter = delimiter;
-    found.qid = find(query_titles);
+    found.qid = find(query_id_titles);
+    if (found.qid == names.size()) found.qid = find(other_query_titles);
     found.docno = find(document_id_titles);
     if (found.docno == names.size()) found.docno = find(other_document_titles);
     found.label = find(label_titles);
@@ -234,6 +254,8 @@ std::size_t for_each_table_judgment(std::string_view text, std::string const& na
     judgment_fields found;
     found.qid = field_of(columns.qid, found.line);
     found.docno = field_of(columns.docno, found.line);
+    if (!columns.texts) expect_present(name, found.line, found.qid);
+    expect_present(name, found.line, found.docno);
     found.label = field_of(columns.label, found.label_line);
     found.in_table = true;
     take(found);
@@ -275,6 +297,8 @@ std::size_t for_each_judgment(std::string_view text, std::string const& name,
       throw error({name, line, f[1].column},
                   fmt::format("found the iteration '{}' of query '{}', expected a number or Q0{}",
                               f[1].text, f[0].text, comment_hint(f[0].text)));
+    expect_plain_id(name, line, f[0]);
+    expect_plain_id(name, line, f[expected - 2]);
     take({f[0], f[expected - 2], f[expected - 1], line, line,
           expected == 3 ? ", the third of 3 columns or the fourth of 4" : ""});
   });
@@ -323,7 +347,7 @@ bool is_whole_number(std::string_view text) {
 /// Throws if the first line of a run is a header, or belongs to a table.
 void expect_no_header(std::vector<field> const& f, std::string const& name, std::uint64_t line) {
   bool const is_table = f.size() < 3 && f[0].text.find_first_of(",;") != std::string_view::npos;
-  bool const has_titles = f.size() >= 3 && is_one_of(f[0].text, query_titles) &&
+  bool const has_titles = f.size() >= 3 && is_query_title(f[0].text) &&
                           seems_title(f.size() == 3 ? f[2] : f[f.size() > 4 ? 4 : 3]);
   if (is_table || has_titles)
     throw error({name, line, 1},
@@ -401,6 +425,8 @@ run read_run(context const& ctx, std::string const& path) {
                               columns == 3 ? "3 as on the first line (qid, docno, rank)"
                                            : "6 (qid, Q0, docno, rank, score, tag)",
                               comment_hint(f[0].text)));
+    for (std::size_t const id : {std::size_t{0}, std::size_t{columns == 3 ? 1U : 2U}})
+      expect_plain_id(result.name, line, f[id]);
     if (columns == 3) {
       double const rank = read_rank(result.name, line, f[2]);
       table.add(result.name, line, f[0], f[1]).documents.push_back({std::string(f[1].text), -rank});
@@ -443,6 +469,11 @@ run_ids distinct_ids(dataset const& data, std::function<void(std::string const&)
 
 bool has_blank(std::string_view text) {
   return text.find_first_of(id_blanks) != text.npos;
+}
+
+std::string missing_id_fault(std::string_view what, std::string_view id) {
+  return fmt::format("found the {} {}, which stands for a missing value, expected another {}", what,
+                     id, what);
 }
 
 std::string id_of_text(std::string_view text) {

@@ -191,6 +191,10 @@ TEST_F(trec_files, qrels_are_refused_where_they_are_wrong) {
       {"1 a 1\n1 0 b 1\n",
        ":2:7: found 4 columns, expected 3 as on the first line (qid, docno, label)"},
       {"1 0 a 1\n1 0 b 1 x\n", ":2:9: found 5 columns, expected 4 (qid, iteration, docno, label)"},
+      {"\"1\" 0 a 1\n",
+       ":1:1: found the id \"1\" in quotes, expected it without quotes (in R: quote = FALSE)"},
+      {"NA 0 a 1\n",
+       ":1:1: found the id NA, which stands for a missing value, expected another id"},
       {"1 0 a 1.5\n",
        ":1:7: found '1.5', expected a whole number as label; `rulerank evaluate --test` reads "
        "fractional "
@@ -228,6 +232,13 @@ TEST_F(trec_files, runs_are_refused_where_they_are_wrong) {
        ":1:1: found a header, expected lines of a run: 6 words between blanks (qid, Q0, docno, "
        "rank, score, tag) and no header"},
       {"query_id\tdoc_id\tscore\n1\ta\t2\n",
+       ":1:1: found a header, expected lines of a run: 6 words between blanks (qid, Q0, docno, "
+       "rank, score, tag) and no header"},
+      {"1 \"Q0\" \"a\" 1 2 \"t\"\n",
+       ":1:8: found the id \"a\" in quotes, expected it without quotes (in R: quote = FALSE)"},
+      {"nan Q0 a 1 2 t\n",
+       ":1:1: found the id nan, which stands for a missing value, expected another id"},
+      {"topic_no Q0 docno rank score tag\n1 Q0 a 1 2 t\n",
        ":1:1: found a header, expected lines of a run: 6 words between blanks (qid, Q0, docno, "
        "rank, score, tag) and no header"},
       {"1 Q0 a 1 x t\n", ":1:10: found 'x', expected a finite number as score"},
@@ -283,10 +294,17 @@ TEST_F(trec_files, judgments_in_tables) {
   EXPECT_EQ(q.queries[0].documents[0].label, 3);
   EXPECT_EQ(read_qrels(context{}, file("docid\tgrade\tqid\tquery\nd\t2\t1\ta b\n")).queries[0].qid,
             "1");
+  EXPECT_EQ(read_qrels(context{}, file("qid,docid,grade\n1,\"\"\"d\"\"\",2\n"))
+                .queries[0]
+                .documents[0]
+                .docno,
+            "\"d\"");
   auto const read = [](context const& ctx, std::string const& path) { read_qrels(ctx, path); };
   input_and_message const rows[] = {
       {"query,docid,rating\na,b\n", ":2:4: found 2 cells, expected 3 as in the header"},
       {"query,docid,rating\na,,1\n", ":2:3: found an empty cell, expected an id"},
+      {"qid,docid,rating\n\"NaN\",a,1\n",
+       ":2:2: found the id NaN, which stands for a missing value, expected another id"},
       {"query,docid,rating\na,b,1.5\n",
        ":2:5: found '1.5', expected a whole number as label; `rulerank evaluate --test` reads "
        "fractional "

@@ -1,9 +1,11 @@
 #include "datasets/svmlight/fields.hpp"
 
+#include "datasets/input/fields.hpp"
 #include "datasets/input/text_source.hpp"
 #include "datasets/svmlight/faults.hpp"
 #include "datasets/svmlight/values.hpp"
 #include "datasets/text/encoding.hpp"
+#include "datasets/trec.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -86,6 +88,7 @@ class line_reader {
   void read_qid(std::string_view token) {
     std::string_view const qid = token.substr(4);
     if (qid.empty()) fail(token, "found qid: without an id, expected qid:<id>");
+    if (is_missing_word(qid)) fail(token, missing_id_fault("qid", qid));
     for (std::size_t i = 0; i < qid.size(); ++i)
       if (static_cast<unsigned char>(qid[i]) < ' ')
         fail(qid.substr(i),

@@ -1,5 +1,6 @@
 #include "datasets/svmlight/regular_fields.hpp"
 
+#include "datasets/input/fields.hpp"
 #include "datasets/input/number.hpp"
 #include "datasets/svmlight/digits.hpp"
 
@@ -134,7 +135,7 @@ char const* read_qid(char const* at, char const* end, std::string_view& qid) {
   while (after<end&& static_cast<unsigned char>(*after)> ' ' && *after != '#') ++after;
   if (after == at || after == end || !ends_token(*after)) return nullptr;
   qid = {at, static_cast<std::size_t>(after - at)};
-  return after;
+  return is_missing_word(qid) ? nullptr : after;
 }
 
 /// Returns false if a feature occurs twice.

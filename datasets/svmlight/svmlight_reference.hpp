@@ -1,6 +1,7 @@
 #pragma once
 // A simple reader for tests and fuzzing: line by line, token by token, with strtod.
 
+#include "datasets/input/fields.hpp"
 #include "datasets/svmlight.hpp"
 #include "datasets/text/encoding.hpp"
 
@@ -100,7 +101,7 @@ inline bool read_line(std::string line, svmlight_options const& options,
   std::size_t next = 1;
   if (tokens.size() > 1 && tokens[1].substr(0, 4) == "qid:") {
     d.qid = tokens[1].substr(4);
-    if (d.qid.empty()) return false;
+    if (d.qid.empty() || is_missing_word(d.qid)) return false;
     for (char const c : d.qid)
       if (static_cast<unsigned char>(c) < 32) return false;
     next = 2;

@@ -212,6 +212,8 @@ std::vector<odd_file> odd_files() {
       {"no label", "qid:1 1:1\n", "f:1:1: label \"qid:1\" is not a number"},
       {"a header", "label,qid,f1\n", "f:1:1: label \"label,qid,f1\" is not a number"},
       {"qid without an id", "1 qid: 1:1\n", "f:1:3: found qid: without an id, expected qid:<id>"},
+      {"a missing qid", "1 qid:7 1:1\n1 qid:nan 1:1 2:0.5 3:0.25 4:0.125\n",
+       "f:2:3: found the qid nan, which stands for a missing value, expected another qid"},
       {"two qids", "1 qid:1 qid:2 1:1\n",
        "f:1:9: found \"qid:2\", expected one qid, right after the label"},
       {"qid behind a feature", "1 qid:1\n1 1:1 qid:1\n",

@@ -1,6 +1,7 @@
 #include "datasets/text/document_members.hpp"
 
 #include "core/error.hpp"
+#include "datasets/delimited/label_cells.hpp"
 
 #include <algorithm>
 #include <array>
@@ -17,7 +18,6 @@ constexpr std::array<std::string_view, 1> item_ids{"id"};
 // A passage also has the id of its document, so the passage's own id has precedence.
 constexpr std::array<std::string_view, 6> document_id_names{"pid",   "passageid",  "docid",
                                                             "docno", "documentid", "corpusid"};
-constexpr std::array<std::string_view, 3> query_id_names{"qid", "queryid", "topicid"};
 // Names of ids if there is no other: `topic` may be the subject of a text.
 constexpr std::array<std::string_view, 4> last_id_names{"productid", "number", "num", "topic"};
 // The first one present is the query.
@@ -75,11 +75,11 @@ bool is_one_of(std::string_view name, std::span<std::string_view const> plain_na
 
 bool is_id_name(std::string_view name) {
   std::string const plain = plain_name(name);
-  return has(item_ids, plain) || has(document_id_names, plain) || has(query_id_names, plain);
+  return has(item_ids, plain) || has(document_id_names, plain) || has(query_id_titles, plain);
 }
 
 bool is_table_id(std::string_view name, text_options const& options) {
-  return is_id(name, options) || (options.id_field.empty() && plain_name(name) == last_id_names[0]);
+  return is_id(name, options) || (options.id_field.empty() && is_last_id_name(name));
 }
 
 bool is_last_id_name(std::string_view name) {
@@ -95,8 +95,15 @@ bool is_text_name(std::string_view name) {
   return plain == title_name || has(document_text_names, plain) || has(query_names, plain);
 }
 
+std::string header_title(std::string_view cell, bool is_first, text_options const& options) {
+  std::string title = without_quotes(cell);
+  if (is_first && title.starts_with('#') && options.id_field.empty() && options.text_fields.empty())
+    title.erase(0, title.find_first_not_of("# "));
+  return title;
+}
+
 bool seems_header(std::string_view line) {
-  std::string const first = plain_name(line.substr(0, line.find('\t')));
+  std::string const first = plain_name(header_title(line.substr(0, line.find('\t')), true, {}));
   std::string const last = plain_name(line.substr(line.rfind('\t') + 1));
   auto const may_be_id = [](std::string const& title) {
     return is_id_name(title) || is_last_id_name(title) || has(other_id_titles, title);
@@ -131,7 +138,7 @@ std::string member_reader::id_of(std::vector<document_member> const& members,
     return expect_id(*named, line);
   }
   for (std::span<std::string_view const> const names :
-       {std::span<std::string_view const>(item_ids), {document_id_names}, {query_id_names}}) {
+       {std::span<std::string_view const>(item_ids), {document_id_names}, {query_id_titles}}) {
     document_member const* const one = first_of(members, names);
     if (one == nullptr) continue;
     if (id == nullptr) id = one;

@@ -21,6 +21,9 @@ bool is_one_of(std::string_view name, std::span<std::string_view const> plain_na
 /// `plain_name`; earlier ones have precedence.
 inline constexpr std::string_view document_id_titles[] = {
     "docid", "docno", "documentid", "corpusid", "pid", "passageid", "productid", "id"};
+/// Titles of columns with ids of queries in all tables, likewise.
+inline constexpr std::string_view query_id_titles[] = {
+    "qid", "queryid", "topicid", "querynumber", "queryno", "topicnumber", "topicno"};
 /// Whether it names an id: of any item, of a document (`docid`), of a query (`qid`).
 bool is_id_name(std::string_view name);
 /// Whether it names an id if no other member does: `number`, `topic`.
@@ -31,7 +34,7 @@ bool is_text_name(std::string_view name);
 /// or, without the option, one with a common name.
 bool is_id(std::string_view name, text_options const& options);
 bool is_wanted_text(std::string_view name, text_options const& options);
-/// As `is_id`, for a column in the header of a table, where `product_id` is an id too.
+/// As `is_id`, for a column in the header of a table, where `product_id` and `topic` are ids too.
 bool is_table_id(std::string_view name, text_options const& options);
 
 /// A member that may belong to the document: its name, and its value as text.
@@ -75,6 +78,9 @@ void read_json_array(document_lines& lines, text_options const& options);
 /// Returns the format of a file, not a folder, by its first nonempty line.
 text_format format_of_first_line(std::string_view line, text_options const& options);
 
+/// Returns a cell of a header without quotes and, if it is the first one and no option names
+/// columns, without the # that begins a comment.
+std::string header_title(std::string_view cell, bool is_first, text_options const& options);
 /// Returns the delimiter of a header that names an id and text, by common names or by those in the
 /// options; 0 for any other line.
 char header_delimiter(std::string_view line, text_options const& options);

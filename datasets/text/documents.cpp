@@ -1,6 +1,8 @@
 #include "datasets/text/documents.hpp"
 
 #include "core/error.hpp"
+#include "datasets/delimited/label_cells.hpp"
+#include "datasets/delimited/layout.hpp"
 #include "datasets/input/lines.hpp"
 #include "datasets/input/text_source.hpp"
 #include "datasets/svmlight/comments.hpp"
@@ -22,11 +24,6 @@ namespace rulerank::inline v0::datasets {
 namespace {
 
 constexpr char const* no_texts = "found no documents, expected at least one";
-
-/// Returns whether an id is probably a text, or a quoted cell of a table.
-bool is_odd_id(std::string_view id) {
-  return id.find(' ') != id.npos || (id.size() > 1 && id.front() == '"' && id.back() == '"');
-}
 
 void read_tsv(document_lines& lines, text_options const& options) {
   bool const is_first = !options.lines || options.lines->begin == 0;
@@ -55,16 +52,25 @@ void read_tsv(document_lines& lines, text_options const& options) {
       return field;
     };
     text_document document;
-    document.id = up_to_tab();
+    std::string const cell = up_to_tab();
+    document.id = without_quotes(cell);
     if (document.id.empty()) lines.fail(1, fmt::format("found an empty id, expected {}", form));
     lines.claim(document.id, 1);
-    if (!is_warned && options.warn && is_odd_id(document.id)) {
-      options.warn(fmt::format(
-          "{}:{}: the id {} has a blank or is in quotes; expected {}, or a table with a header",
-          lines.name(), lines.number(), rulerank::quoted(document.id), form));
+    bool const has_quotes = document.id != cell;
+    if (!is_warned && options.warn && (has_quotes || document.id.find(' ') != std::string::npos)) {
+      options.warn(
+          has_quotes
+              ? fmt::format("{}:{}: left out the quotes of the id {}", lines.name(), lines.number(),
+                            document.id)
+              : fmt::format("{}:{}: the id {} has a blank; expected {}, or a table with a header",
+                            lines.name(), lines.number(), rulerank::quoted(document.id), form));
       is_warned = true;
     }
     if (labels) document.label = up_to_tab();
+    if (rest.find('\t') != rest.npos)
+      lines.warn_once(
+          fmt::format("{}:{}: the text has a tab; read all columns after the id as text",
+                      lines.name(), lines.number()));
     document.fields.push_back({"", std::string(rest)});
     lines.give(std::move(document));
   } while (lines.next());
@@ -312,7 +318,8 @@ void check_options(text_format format, text_options const& options) {
 text_format format_of_first_line(std::string_view line, text_options const& options) {
   if (section_of(line) != 0) return text_format::cranfield;
   if (begins_trec(line)) return text_format::trec;
-  if (header_delimiter(line, options) != 0) return text_format::table;
+  if (header_delimiter(line, options) != 0 || separator_of(line).size > 0)
+    return text_format::table;
   std::string_view rest = line;
   rest.remove_prefix(std::min(rest.find_first_not_of(blanks), rest.size()));
   bool const has_tab = rest.find('\t') != rest.npos;
@@ -360,6 +367,9 @@ void read_documents(context const& ctx, std::string const& path, text_format for
     if (options.lines) return;
     throw error({lines.name(), 1, 1}, no_texts);
   } while (lines.line().empty());
+  bool const may_be_table = format == text_format::automatic || format == text_format::table;
+  if (may_be_table && separator_of(lines.line()).size > 0 && !lines.next())
+    throw error({lines.name(), 1, 1}, no_texts);
   if (format == text_format::automatic) format = format_of_first_line(lines.line(), options);
   if (format == text_format::tsv) return read_tsv(lines, options);
   if (format == text_format::jsonl) return read_jsonl(lines, options, options.lines.has_value());

@@ -185,7 +185,13 @@ TEST_F(text_files, utf16_and_what_is_refused_by_name) {
        "7zXZ",
        ":1:1: found xz" + unpack},
       {"\x04\x22\x4d\x18xx", ":1:1: found lz4" + unpack},
-      {"PK\x03\x04xx", ":1:1: found a zip archive" + unpack},
+      {"PK\x03\x04xx", ":1:1: found a zip archive" + unpack + ", or save a workbook as CSV"},
+      {"\x1f\x9d\x90xx", ":1:1: found a file of compress (.Z)" + unpack},
+      {"7z\xbc\xaf\x27\x1c", ":1:1: found a 7z archive" + unpack},
+      {"Rar!\x1a\x07", ":1:1: found a RAR archive" + unpack},
+      {"\xd0\xcf\x11\xe0xx",
+       ":1:1: found a file of Microsoft Office, expected text; save a workbook as CSV"},
+      {"%PDF-1.4\n", ":1:1: found a PDF file, expected text; pdftotext makes text of it"},
       {utf16(u"1\ta\n"), ":1:1: found UTF-16 without a byte order mark" + mark},
       {std::string("\xff\xfe\0\0", 4), ":1:1: found UTF-32" + mark},
   };
@@ -479,16 +485,30 @@ TEST_F(text_files, a_header_of_other_names_is_no_document) {
             ", expected id<TAB>text; --id-field and --text-fields read a table with a header");
   EXPECT_EQ(read("doc\tcontent of it\n1\ta\n").size(), 2U);
   EXPECT_EQ(read("d1\ta\ndoc\tcontent\n").size(), 2U) << "the first line alone is a header";
+  for (std::string const mark : {"#", "# "})
+    EXPECT_EQ(read(mark + "id\ttext\n1\ta\n"), (documents{{"1", "", {{"text", "a"}}}})) << mark;
+  EXPECT_EQ(read("sep=;\r\nid;text\r\n1;a\r\n"), (documents{{"1", "", {{"text", "a"}}}}))
+      << "Excel";
+  for (std::string const header : {"number,query", "topic,query", "topic_no;query", "num\tquery"})
+    EXPECT_EQ(read(header + "\n1" +
+                   (header.find(',') != header.npos   ? ","
+                    : header.find(';') != header.npos ? ";"
+                                                      : "\t") +
+                   "red\n"),
+              (documents{{"1", "", {{"query", "red"}}}}))
+        << header;
   for (std::string const id : {"red wing", "\"1\""}) {
     std::string said;
     text_options options;
     options.warn = [&](std::string const& what) { said += what.substr((folder_ / "f").size()); };
-    EXPECT_EQ(
-        read("2\tblue\n" + id + "\t1\n" + id + "s\tx y\n", text_format::automatic, options).size(),
-        3U);
-    EXPECT_EQ(said,
-              ":2: the id " + rulerank::quoted(id) +
-                  " has a blank or is in quotes; expected id<TAB>text, or a table with a header");
+    documents const found =
+        read("2\tblue\n" + id + "\t1\n" + id + "s\tx y\n", text_format::automatic, options);
+    ASSERT_EQ(found.size(), 3U);
+    EXPECT_EQ(found[1].id, id == "\"1\"" ? "1" : id);
+    EXPECT_EQ(said, id == "\"1\""
+                        ? ":2: left out the quotes of the id 1"
+                        : ":2: the id \"red wing\" has a blank; expected id<TAB>text, or a "
+                          "table with a header");
   }
 }
 
@@ -715,18 +735,28 @@ TEST_F(text_files, topics_of_the_field) {
        topic("MB01", "query", "a")},
       {"<inex_topic topic_id=\"9\"\n ct_no=\"1\">\n<title>a</title></inex_topic>",
        topic("9", "title", "a")},
-      {"<parameters><index>x</index>\n</parameters>", {}},
       {"<parameters>\n<query><number>5</number><text>a b</text></query>\n</parameters>",
        topic("5", "title", "a b")},
       {"<topics>\n<topic number=\"1\">A woman of 45.</topic></topics>",
        topic("1", "text", "A woman of 45.")},
+      {"<topic number=1 type=adhoc><title>red <b>hat</b></title></topic>",
+       topic("1", "title", "red  hat")},
+      {"<top><num>1</num><title>red <i>hat <entity id=\"4\">shop</entity></i> now</title></top>",
+       topic("1", "title", "red  hat  shop   now")},
+      {"<top><num> Number: 1 <title> red <em>hat</em>\n<desc> Description: blue</top>",
+       topic("1", "title", "red  hat")},
+      {"<top><num>1</num><text>long</text><title>red</title></top>", topic("1", "title", "red")},
+      {"<topic number=\"1\"><!-- <topic> --><title><![CDATA[<topic>]]></title></topic>",
+       topic("1", "title", "<topic>")},
   };
-  for (auto const& [text, expected] : rows) {
-    if (expected.empty()) continue;
-    EXPECT_EQ(read(text), expected) << text;
-  }
+  for (auto const& [text, expected] : rows) EXPECT_EQ(read(text), expected) << text;
+  EXPECT_EQ(read("<dbpedia:Berlin>\tcapital\n")[0].id, "<dbpedia:Berlin>");
+}
+
+TEST_F(text_files, topics_that_are_refused) {
   input_and_message const faults[] = {
-      {rows[6].first, ":1:1: found \"x</index>\" between documents, expected <DOC> or <top>"},
+      {"<parameters><index>x</index>\n</parameters>",
+       ":1:1: found \"x</index>\" between documents, expected <DOC> or <top>"},
       {"<topic number=\"1\"><narr>a</narr></topic>",
        ":1:1: found a topic without text, expected <title>, <query> or <desc>"},
       {"<query><number>5</number><text>#combine(a b)</text></query>",
@@ -734,9 +764,27 @@ TEST_F(text_files, topics_of_the_field) {
       {"<top><num>1</num><EN-title>a</EN-title>\n<FR-title>b</FR-title></top>",
        ":2:1: found <FR-TITLE> and <EN-TITLE>, expected a title in one language"},
       {"<!-- a\n", ":1:1: found \"<!-- a\\x0a\" without its end, expected -->"},
+      {"<top>\n<num> Number: 1\n<title> red\n<top>\n<num> Number: 2\n<title> blue\n</top>\n",
+       ":4:1: found <TOP> within the <TOP> of line 1, expected </TOP> first"},
+      {"<topics>\n<topic number=\"1\"><query>red</query>\n  <topic "
+       "number=\"2\"><query>blue</query></topic>",
+       ":3:3: found <TOPIC> within the <TOPIC> of line 2, expected </TOPIC> first"},
+      {"<parameters> <query><number>5</number><text>a</text> "
+       "<query><number>6</number><text>b</text></query>",
+       ":1:54: found <QUERY> within the <QUERY> of line 1, expected </QUERY> first"},
+      {"<topic number=1 type=ad hoc>\n<title>red</title></topic>\n",
+       ":1:1: found \"<topic number=1 type=ad hoc>\", expected a tag such as <DOC> or <topic "
+       "number=\"1\">"},
+      {"<top><num>1</num><title>red</title><title>hat</title></top>",
+       ":1:36: found <TITLE> again (first on line 1), expected it once in a topic"},
+      {"<top><num>1</num>\n<id>2</id>\n<title>hat</title></top>",
+       ":2:1: found <ID> again (first on line 1), expected it once in a topic"},
+      {"<top><num>1</num><title>red</title> hat <desc>blue</desc></top>",
+       ":1:41: found \"hat\" after </TITLE>, expected it before, or in a section such as <desc>"},
+      {"<top><num>1</num><title>red <desc>blue</desc></title></top>",
+       ":1:29: found <DESC> within <TITLE>, expected </TITLE> first"},
   };
   expect_messages(faults, [&](std::string const& text) { return complaint(text); });
-  EXPECT_EQ(read("<dbpedia:Berlin>\tcapital\n")[0].id, "<dbpedia:Berlin>");
 }
 
 TEST_F(text_files, markup_in_trec_text) {
@@ -759,6 +807,8 @@ TEST_F(text_files, markup_in_trec_text) {
       read("<DOC>\n<DOCNO>1</DOCNO>\n<TEXT>\nx<y z\n</TEXT>\n<HEADLINE>late</HEADLINE>\n</DOC>\n");
   ASSERT_EQ(d[0].fields.size(), 2U);
   EXPECT_EQ(d[0].fields[1].text, "late ");
+  EXPECT_EQ(read("<DOC>\n<DOCNO>1</DOCNO>\n<TEXT>a <doc> tag</TEXT>\n</DOC>\n")[0].fields[0].text,
+            "a   tag ");
   EXPECT_EQ(read("<doc id=\"12\" url=\"u\">\nA title\n</doc>\n")[0].id, "12");
 }
 
@@ -781,6 +831,10 @@ TEST_F(text_files, trec_faults) {
        ":4:1: found a <DOC> without its end, expected </DOC>"},
       {good + "<DOC><DOCNO>2</DOCNO></DOC> words\n",
        ":4:1: found \"words\" between documents, expected <DOC> or <top>"},
+      {good + "<DOC id=\"2\">red\n <DOC id=\"3\">blue</DOC>\n",
+       ":5:2: found <DOC> within the <DOC> of line 4, expected </DOC> first"},
+      {good + "<DOC id=\"2\"\nred\n</DOC>\n",
+       ":4:1: found \"<DOC id=\\\"2\\\"\", expected a tag such as <DOC> or <topic number=\"1\">"},
       {"<top>\n<title> x\n</top>\n",
        ":1:1: found a topic without <num>, expected its number in <num>"},
       {"<top>\n<num> Number:\n<title> x\n</top>\n",

@@ -44,7 +44,7 @@ char header_delimiter(std::string_view line, text_options const& options) {
     std::size_t ids = 0, texts = 0, begin = 0;
     for (std::size_t end = 0; end != line.npos; begin = end + 1) {
       end = line.find(delimiter, begin);
-      std::string const name = without_quotes(line.substr(begin, end - begin));
+      std::string const name = header_title(line.substr(begin, end - begin), begin == 0, options);
       ids += is_table_id(name, options);
       texts += is_wanted_text(name, options);
     }
@@ -56,6 +56,8 @@ char header_delimiter(std::string_view line, text_options const& options) {
 void read_table(document_lines& lines, text_options const& options) {
   char const delimiter = header_delimiter(lines.line(), options);
   std::vector<std::string> titles = cells_at(lines, delimiter);
+  std::vector<std::string> const header = titles;
+  titles[0] = header_title(titles[0], true, options);
   for (std::size_t c = 0; c < titles.size(); ++c)
     if (std::ranges::find(titles.begin(), titles.begin() + static_cast<std::ptrdiff_t>(c),
                           titles[c]) != titles.begin() + static_cast<std::ptrdiff_t>(c))
@@ -64,7 +66,6 @@ void read_table(document_lines& lines, text_options const& options) {
   for (std::size_t c = 0; c < titles.size(); ++c)
     if (titles[c].empty()) titles[c] = fmt::format("column {}", c + 1);
   member_reader members(lines, options);
-  std::vector<std::string> const header = titles;
   while (lines.next()) {
     if (is_blank(lines.line())) continue;
     std::uint64_t const line = lines.number();

@@ -57,6 +57,7 @@ bool is_html(std::string_view name) {
   constexpr std::string_view names[] = {
       "A",      "APPLET", "AREA",  "B",      "BODY",     "BR",     "BUTTON", "CENTER", "DIR",
       "DIV",    "DL",     "FONT",  "FORM",   "FRAME",    "H1",     "H2",     "H3",     "H4",
+      "BIG",    "CITE",   "CODE",  "EM",     "MARK",     "SMALL",  "STRONG", "SUB",    "SUP",
       "H5",     "H6",     "HR",    "HTML",   "I",        "IFRAME", "IMG",    "INPUT",  "LI",
       "LINK",   "MENU",   "META",  "OBJECT", "OL",       "OPTION", "P",      "PRE",    "SCRIPT",
       "SELECT", "SPAN",   "STYLE", "TABLE",  "TEXTAREA", "TD",     "TH",     "TR",     "UL"};
@@ -176,16 +177,28 @@ std::size_t append_entity(std::string_view text, std::size_t at, std::string& to
 /// A document or a topic: the text between its opening and closing tag.
 struct trec_element {
   std::string text;
-  std::uint64_t first_line = 0;  // of `text`
-  std::string name{};            // of its tag, in capitals
-  std::string id{};              // attribute of its tag; empty: none
+  std::uint64_t first_line = 0;    // of `text`
+  std::string name{};              // of its tag, in capitals
+  std::string id{};                // attribute of its tag; empty: none
+  std::uint64_t first_column = 1;  // of `text`
 
   std::uint64_t line_of(std::size_t offset) const {
     return first_line +
            static_cast<std::uint64_t>(
                std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(offset), '\n'));
   }
+  std::uint64_t column_of(std::size_t offset) const {
+    std::size_t const line = offset == 0 ? text.npos : text.rfind('\n', offset - 1);
+    return line == text.npos ? first_column + offset : offset - line;
+  }
 };
+
+/// Returns where `</NAME>` begins in a text, in any case, or npos.
+std::size_t find_end(std::string_view text, std::string_view name) {
+  for (std::size_t at = text.find("</"); at != text.npos; at = text.find("</", at + 1))
+    if (tag const found = tag_at(text, at); found.end > 0 && found.name == name) return at;
+  return text.npos;
+}
 
 constexpr std::string_view cdata_begin = "<![CDATA[", cdata_end = "]]>";
 
@@ -243,6 +256,26 @@ void warn_of_open(document_lines& lines, trec_element const& of, std::size_t off
                   lines.name(), of.line_of(offset), begin, end));
 }
 
+/// Returns the id in the attributes of a tag.
+std::string id_in(std::string_view text, tag const& of) {
+  for (std::string_view const name : {"number", "id", "num", "qid", "topic_id", "docno"})
+    if (std::string_view const id = trimmed(attribute_of(text, of, name)); !id.empty())
+      return std::string(id);
+  return {};
+}
+
+/// Throws for an element that begins within another one, whose closing tag is probably missing. In
+/// the text of a document, <DOC> without an id may be a word.
+void expect_closed(document_lines const& lines, trec_element const& of, tag const& t,
+                   std::size_t offset) {
+  if (t.name != of.name) return;
+  bool const has_id = !id_in(std::string_view(of.text).substr(offset), t).empty();
+  if (has_id || of.name != "DOC")
+    lines.fail_at(of.line_of(offset), of.column_of(offset),
+                  fmt::format("found <{0}> within the <{0}> of line {1}, expected </{0}> first",
+                              of.name, of.first_line));
+}
+
 void give_document(document_lines& lines, trec_element const& of) {
   text_document document;
   std::string id, rest;
@@ -261,6 +294,7 @@ void give_document(document_lines& lines, trec_element const& of) {
       }
       return;
     }
+    if (skipped.empty()) expect_closed(lines, of, t, offset);
     part const begins = part_of(t.name);
     if (begins != part::none && within == part::id)
       lines.fail_at(of.line_of(offset), 1,
@@ -309,82 +343,134 @@ std::string_view without_name(std::string_view text, std::string_view name) {
   return trimmed(text);
 }
 
-/// The kind of a topic's section; CLEF's names begin with a language: `EN-title`.
-enum class topic_part { id, query, title, description, other };
+/// The sections of a topic. A section ends at its closing tag; between them other tags are markup.
+/// Without a closing tag, it ends at the next tag that is not HTML.
+class topic_sections {
+ public:
+  topic_sections(document_lines& lines, trec_element const& of) : lines_(lines), of_(of) {}
 
-topic_part topic_part_of(std::string_view name) {
-  constexpr std::pair<std::string_view, topic_part> known[] = {
-      {"NUM", topic_part::id},
-      {"NUMBER", topic_part::id},
-      {"IDENTIFIER", topic_part::id},
-      {"QID", topic_part::id},
-      {"ID", topic_part::id},
-      {"QUERY", topic_part::query},
-      {"TITLE", topic_part::title},
-      {"TEXT", topic_part::title},
-      {"DESC", topic_part::description},
-      {"DESCRIPTION", topic_part::description}};
-  if (std::size_t const dash = name.find('-'); dash == 1 || dash == 2) name.remove_prefix(dash + 1);
-  auto const* const at = std::find_if(std::begin(known), std::end(known),
-                                      [&](auto const& one) { return one.first == name; });
-  return at == std::end(known) ? topic_part::other : at->second;
-}
+  void on_tag(tag const& t, std::size_t offset) {
+    if (t.is_open_comment) warn_of_open(lines_, of_, offset, "<!--", "-->");
+    if (t.name.empty()) return;
+    if (!t.closes) expect_closed(lines_, of_, t, offset);
+    expect_no_stray_words(offset);
+    if (!t.closes) return open(t, offset);
+    if (now_ == nullptr || is_closed_ || !is_html(t.name)) {
+      if (is_closed_ && t.name != name_) return;
+      now_ = t.name == name_ ? &stray_ : nullptr;
+      is_closed_ = false;
+    }
+  }
+  std::string* text() { return now_; }
+  /// The topic; `of.id` has priority over the section with its number.
+  text_document finish();
 
-void give_topic(document_lines& lines, trec_element const& of) {
-  std::string number, query, title, description, bare, languages;
-  std::size_t number_at = of.text.npos;
-  std::string* within = &bare;
-  scan(
-      of.text,
-      [&](tag const& t, std::size_t offset) {
-        if (t.is_open_comment) warn_of_open(lines, of, offset, "<!--", "-->");
-        if (t.name.empty()) return;
-        within = nullptr;
-        if (t.closes) return;
-        topic_part const begins = topic_part_of(t.name);
-        if (begins == topic_part::id) {
-          number_at = std::min(number_at, offset);
-          within = &number;
-        } else if (begins == topic_part::query) {
-          within = &query;
-        } else if (begins == topic_part::title) {
-          within = &title;
-          std::string const language = t.name.substr(0, t.name.find("TITLE"));
-          if (!languages.empty() && languages != language + "TITLE")
-            lines.fail_at(of.line_of(offset), 1,
-                          fmt::format("found <{}> and <{}>, expected a title in one language",
-                                      t.name, languages));
-          languages = language + "TITLE";
-        } else if (begins == topic_part::description) {
-          within = &description;
-        }
-      },
-      [&]() -> std::string* { return within; });
-  if (number_at == of.text.npos && of.id.empty())
-    lines.fail_at(of.first_line, 1, "found a topic without <num>, expected its number in <num>");
-  std::string_view id = of.id.empty() ? without_name(number, "NUMBER:") : of.id;
+ private:
+  struct section {
+    std::string text;
+    std::size_t at = std::string::npos;  // of its tag in the element
+  };
+
+  /// The section of a tag; CLEF's names begin with a language: `EN-title`.
+  section* section_of(std::string_view name) {
+    std::pair<std::string_view, section*> const known[] = {
+        {"NUM", &number_},        {"NUMBER", &number_},
+        {"IDENTIFIER", &number_}, {"QID", &number_},
+        {"ID", &number_},         {"QUERY", &query_},
+        {"TITLE", &title_},       {"TEXT", &words_},
+        {"DESC", &description_},  {"DESCRIPTION", &description_}};
+    if (std::size_t const dash = name.find('-'); dash == 1 || dash == 2)
+      name.remove_prefix(dash + 1);
+    auto const* const at = std::find_if(std::begin(known), std::end(known),
+                                        [&](auto const& one) { return one.first == name; });
+    return at == std::end(known) ? nullptr : at->second;
+  }
+
+  void open(tag const& t, std::size_t offset) {
+    section* const begins = section_of(t.name);
+    if (begins == nullptr) {
+      if (!is_closed_ && !is_html(t.name)) now_ = nullptr;
+      return;
+    }
+    if (is_closed_ && !trimmed(*now_).empty())
+      fail(offset, fmt::format("found <{0}> within <{1}>, expected </{1}> first", t.name, name_));
+    if (begins == &title_) expect_one_language(t, offset);
+    if (begins->at != std::string::npos)
+      fail(offset, fmt::format("found <{}> again (first on line {}), expected it once in a topic",
+                               t.name, of_.line_of(begins->at)));
+    begins->at = offset;
+    now_ = &begins->text;
+    name_ = t.name;
+    is_closed_ =
+        find_end(std::string_view(of_.text).substr(offset), t.name) != std::string_view::npos;
+  }
+
+  void expect_one_language(tag const& t, std::size_t offset) {
+    if (!title_name_.empty() && title_name_ != t.name)
+      fail(offset, fmt::format("found <{}> and <{}>, expected a title in one language", t.name,
+                               title_name_));
+    title_name_ = t.name;
+  }
+
+  /// Words between two sections belong to none of them.
+  void expect_no_stray_words(std::size_t offset) const {
+    std::string_view const words = trimmed(stray_);
+    if (!words.empty())
+      fail(offset, fmt::format("found {} after </{}>, expected it before, or in a section such as "
+                               "<desc>",
+                               rulerank::quoted(words), name_));
+  }
+
+  [[noreturn]] void fail(std::size_t offset, std::string const& what) const {
+    lines_.fail_at(of_.line_of(offset), of_.column_of(offset), what);
+  }
+
+  document_lines& lines_;
+  trec_element const& of_;
+  section number_, query_, title_, words_, description_;
+  std::string bare_, stray_, title_name_;
+  std::string* now_ = &bare_;  // null: text that is not used
+  std::string name_;           // of the last section
+  bool is_closed_ = false;     // `now_` ends at its closing tag
+};
+
+text_document topic_sections::finish() {
+  expect_no_stray_words(of_.text.size());
+  std::size_t const number_at = number_.at;
+  if (number_at == std::string::npos && of_.id.empty())
+    lines_.fail_at(of_.first_line, 1, "found a topic without <num>, expected its number in <num>");
+  std::string_view id = of_.id.empty() ? without_name(number_.text, "NUMBER:") : of_.id;
   if (id.find_first_not_of("0123456789") == id.npos)
     while (id.size() > 1 && id.front() == '0') id.remove_prefix(1);
-  if (id.empty())
-    lines.fail_at(of.line_of(number_at), 1, "found an empty <num>, expected the topic's number");
-  constexpr std::string_view expected = "expected <title>, <query> or <desc>";
+  if (id.empty()) fail(number_at, "found an empty <num>, expected the topic's number");
   text_document topic;
   topic.id = id;
   for (auto const& [text, name, heading] :
-       {std::tuple(&query, "query", "QUERY:"), std::tuple(&title, "title", "TOPIC:"),
-        std::tuple(&bare, "text", ""), std::tuple(&description, "description", "DESCRIPTION:")}) {
+       {std::tuple(&query_.text, "query", "QUERY:"), std::tuple(&title_.text, "title", "TOPIC:"),
+        std::tuple(&words_.text, "title", "TOPIC:"), std::tuple(&bare_, "text", ""),
+        std::tuple(&description_.text, "description", "DESCRIPTION:")}) {
     std::string_view const words = without_name(*text, heading);
     if (words.empty() || !topic.fields.empty()) continue;
     if (words.starts_with('#'))
-      lines.fail_at(of.first_line, 1,
-                    fmt::format("found {} in a topic, expected words without operators",
-                                rulerank::quoted(words.substr(0, words.find_first_of("( \n")))));
+      lines_.fail_at(of_.first_line, 1,
+                     fmt::format("found {} in a topic, expected words without operators",
+                                 rulerank::quoted(words.substr(0, words.find_first_of("( \n")))));
     topic.fields.push_back({name, std::string(words)});
   }
   if (topic.fields.empty())
-    lines.fail_at(of.first_line, 1, fmt::format("found a topic without text, {}", expected));
-  lines.claim_at(number_at == of.text.npos ? of.first_line : of.line_of(number_at), topic.id, 1);
-  lines.give(std::move(topic));
+    lines_.fail_at(of_.first_line, 1,
+                   "found a topic without text, expected <title>, <query> or <desc>");
+  lines_.claim_at(number_at == std::string::npos ? of_.first_line : of_.line_of(number_at),
+                  topic.id, 1);
+  return topic;
+}
+
+void give_topic(document_lines& lines, trec_element const& of) {
+  topic_sections sections(lines, of);
+  scan(
+      of.text, [&](tag const& t, std::size_t offset) { sections.on_tag(t, offset); },
+      [&] { return sections.text(); });
+  lines.give(sections.finish());
 }
 
 /// Returns whether an element with this name is a document or a topic; `query` is used in Indri's
@@ -394,19 +480,32 @@ bool is_element(std::string_view name) {
   return std::find(std::begin(names), std::end(names), name) != std::end(names);
 }
 
-/// Returns the id in the attributes of a tag.
-std::string id_in(std::string_view text, tag const& of) {
-  for (std::string_view const name : {"number", "id", "num", "qid", "topic_id", "docno"})
-    if (std::string_view const id = trimmed(attribute_of(text, of, name)); !id.empty())
-      return std::string(id);
-  return {};
+/// Returns the word after the < at the beginning of a text, in capitals.
+std::string name_after_mark(std::string_view text) {
+  std::size_t end = 1;
+  while (end < text.size() && is_name_character(text[end])) ++end;
+  return upper(text.substr(1, end - 1));
 }
 
-/// Returns where `</NAME>` begins in a line, in any case, or npos.
-std::size_t find_end(std::string_view line, std::string_view name) {
-  for (std::size_t at = line.find("</"); at != line.npos; at = line.find("</", at + 1))
-    if (tag const found = tag_at(line, at); found.end > 0 && found.name == name) return at;
-  return line.npos;
+/// The column of a part of a text in its line.
+std::uint64_t column_in(std::string_view whole, std::string_view part) {
+  std::string_view const before =
+      whole.substr(0, static_cast<std::size_t>(part.data() - whole.data()));
+  return before.size() - (before.rfind('\n') + 1) + 1;
+}
+
+/// Appends the lines of an element up to its closing tag, of which it returns the place in `rest`.
+std::size_t take_lines(document_lines& lines, trec_element& to, std::string_view& rest) {
+  for (;;) {
+    std::size_t const end = find_end(rest, to.name);
+    to.text += rest.substr(0, end);
+    if (end != rest.npos) return end;
+    to.text += '\n';
+    if (!lines.next())
+      lines.fail_at(to.first_line, 1,
+                    fmt::format("found a <{0}> without its end, expected </{0}>", to.name));
+    rest = lines.line();
+  }
 }
 
 }  // namespace
@@ -415,12 +514,8 @@ bool begins_trec(std::string_view line) {
   line = trimmed(line);
   if (!line.starts_with('<')) return false;
   tag const first = tag_at(line, 0);
-  if (first.end == 0) {
-    std::size_t end = 1;
-    while (end < line.size() && is_name_character(line[end])) ++end;
-    return line.starts_with("<?") || line.starts_with("<!") ||
-           is_element(upper(line.substr(1, end - 1)));
-  }
+  if (first.end == 0)
+    return line.starts_with("<?") || line.starts_with("<!") || is_element(name_after_mark(line));
   if (first.closes) return false;
   // An id may look like a tag: <dbpedia:Berlin>.
   return is_element(first.name) || line.find('\t') == line.npos;
@@ -461,23 +556,22 @@ std::size_t read_trec(document_lines& lines) {
                                 rulerank::quoted(rest.substr(0, 12)), ends));
     }
     tag const first = tag_at(rest, 0);
+    if (first.end == 0 && is_element(name_after_mark(rest)))
+      lines.fail_at(
+          begin, column_in(joined.empty() ? lines.line() : joined, rest),
+          fmt::format("found {}, expected a tag such as <DOC> or <topic number=\"1\">",
+                      rulerank::quoted(rest.substr(0, std::min(mark + 1, rest.find('\n'))))));
     if (first.end == 0 || first.closes || !is_element(first.name)) {
       rest.remove_prefix(mark + ends.size());
       continue;
     }
     trec_element one{{}, begin, first.name, id_in(rest, first)};
     rest.remove_prefix(first.end);
-    std::size_t end = find_end(rest, first.name);
-    for (; end == rest.npos; end = find_end(rest, first.name)) {
-      one.text += rest;
-      one.text += '\n';
-      if (!lines.next())
-        lines.fail_at(one.first_line, 1,
-                      fmt::format("found a <{0}> without its end, expected </{0}>", first.name));
-      rest = lines.line();
-    }
-    one.text += rest.substr(0, end);
+    one.first_column = column_in(joined.empty() ? lines.line() : joined, rest);
+    std::uint64_t const last = lines.number();
+    std::size_t const end = take_lines(lines, one, rest);
     rest.remove_prefix(end + tag_at(rest.substr(end), 0).end);
+    if (lines.number() != last) joined.clear();
     begin = lines.number();
     first.name == "DOC" ? give_document(lines, one) : give_topic(lines, one);
     ++count;

@@ -2,7 +2,9 @@
 
 #include "core/error.hpp"
 #include "core/even_ranges.hpp"
+#include "datasets/input/fields.hpp"
 #include "datasets/input/text_source.hpp"
+#include "datasets/trec.hpp"
 #include "knn/file_lines.hpp"
 
 #include <algorithm>
@@ -44,6 +46,11 @@ row_ids::row_ids(context const& ctx, std::string const& path, std::size_t expect
   if (path.empty()) return;
   each_line(ctx, path, [&](std::string_view line, source_position const& at) {
     if (line.empty()) throw error(at, "found an empty line, expected an id");
+    if (line.front() == ' ' || line.back() == ' ' || line.front() == '"')
+      throw error(at,
+                  fmt::format("found the id {}, expected one without quotes and blanks at its ends",
+                              rulerank::quoted(line)));
+    if (datasets::is_missing_word(line)) throw error(at, datasets::missing_id_fault("id", line));
     bytes_ += line;
     begin_.push_back(bytes_.size());
   });

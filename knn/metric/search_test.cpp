@@ -502,6 +502,19 @@ TEST(metric_search, dictionaries_of_tools) {
   EXPECT_EQ(read("red -3.2\nblue -0.5\n"), "red|blue" + counted) << "logarithms";
   EXPECT_EQ(read("the:5\nof:3\n"), "the|of" + counted);
   EXPECT_EQ(read("the|5\nof|3\n"), "the|of" + counted);
+  EXPECT_EQ(read("the=5\nof=3\n"), "the|of" + counted);
+  EXPECT_EQ(read("the (5)\nof (3)\n"), "the|of" + counted);
+  EXPECT_EQ(read("the (5)\nNew York (3)\n"), "the (5)|New York (3):1: 2 of 2 lines" + some);
+  EXPECT_EQ(read("the [5]\nof [3]\n"), "the|of" + counted);
+  EXPECT_EQ(read("the 5%\nof 3%\n"), "the|of" + counted);
+  EXPECT_EQ(read("a=b\nc=d\n"), "a=b|c=d");
+  EXPECT_EQ(read("RED  R EH1 D\nHAT  HH AE1 T\n"),
+            "RED  R EH1 D|HAT  HH AE1 T:1: 2 of 2 lines" + some);
+  EXPECT_EQ(read("- red\n- New York\n"), "- red|- New York:1: 2 of 2 lines" + some);
+  EXPECT_EQ(read("'red'\n'blue'\n"), "'red'|'blue':1: 2 of 2 lines" + some);
+  EXPECT_EQ(read("the\nof \r\n\tto\nNew York\n"),
+            "the|of|to|New York:2: 2 lines beginning or ending with blanks, which are left out "
+            "(this is the first)");
   EXPECT_EQ(read("route 66\n"), "route 66") << "a single query";
   EXPECT_EQ(read("12:30\n13:00\n"), "12:30|13:00");
   EXPECT_EQ(read("AC/DC\ninput/output\nand/or\n"), "AC/DC|input/output|and/or");
@@ -542,8 +555,11 @@ TEST(metric_search, dictionaries_of_several_columns) {
            {"1,2,3\n4,5,6\n", ":1:1: found 3 columns in each line, 0 of"},
            {"3\nthe/SM\nof\n", ":2:1: found a word with the flags of a Hunspell"},
            {"{\"word\":\"the\"}\n", ":1:1: found JSON, expected words"},
+           {"['the', 'of']\n", ":1:1: found a list of Python, expected words"},
+           {"red|JJ|5\nhat|NN|3\n", ":1:1: found 3 columns in each line, 2 of"},
            {"the/SM\nred/X\nof\n", ":1:1: found a word with the flags"},
-           {"7z\xbc\xaf\x27\x1c\n", ":1:6: found a byte of value 28, expected words"}}) {
+           {"7z\xbc\xaf\x27\x1c\n", ":1:1: found a 7z archive, expected text"},
+           {"7 \xbc\xaf\x27\x1c\n", ":1:6: found a byte of value 28, expected words"}}) {
     write_file(folder / "words", text);
     EXPECT_PRED2(says, message_of([&] { read_words({}, folder / "words"); }),
                  fmt::format("{}{}...", folder / "words", fault));

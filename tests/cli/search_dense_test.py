@@ -312,6 +312,8 @@ class SearchDense(harness.CommandLine):
         self.assertEqual([row.split("\t")[:3] for row in (self.folder / "near").read_text().splitlines()],
                          [["p", "1", "a b"], ["p", "2", "c"], ["q", "1", "d"], ["q", "2", "c"]])
         self.expect(2, "search", "dense", *line, "--run", "r", "--out", "near", message='"a b"')
+        for bad, found in (('"a"', 'the id "\\"a\\"", expected one without quotes'), ("a ", 'the id "a ", expected one without'), ("NA", "the id NA, which")):
+            self.expect(3, "search", "dense", *line[:-1], self.file("bad", f"b\n{bad}\nd".encode()), message=f"bad:2:1: found {found}")
         self.expect(0, "search", "dense", *line[:4], "--radius", "2", "--query-ids", asked_ids, "--out",
                     "near")
         self.assertEqual((self.folder / "near").read_text(), "p\t1\t0\t1\np\t2\t1\t2\nq\t1\t2\t1\n")

@@ -16,7 +16,7 @@ namespace rulerank::inline v0::knn {
 namespace {
 
 constexpr std::string_view line_blanks = " \t\r";
-constexpr std::string_view column_separators[] = {"\t", ",", ";", "|", ":", line_blanks};
+constexpr std::string_view column_separators[] = {"\t", ",", ";", "|", ":", "=", line_blanks};
 
 std::string_view trimmed(std::string_view text, std::string_view blanks = line_blanks) {
   std::size_t const begin = std::min(text.find_first_not_of(blanks), text.size());
@@ -35,9 +35,15 @@ bool is_quoted(std::string_view text) {
   return text.size() > 1 && end_of_quoted(text) == text.size();
 }
 
-/// Accepts 12, -0.5, 1e-5, and 1,234 or 0,5.
+bool is_in(std::string_view text, char begin, char end) {
+  return text.size() > 1 && text.front() == begin && text.back() == end;
+}
+
+/// Accepts 12, -0.5, 1e-5, 1,234 or 0,5, 12%, (12) and [12].
 bool is_number(std::string_view text) {
-  if (is_quoted(text)) text = text.substr(1, text.size() - 2);
+  if (is_quoted(text) || is_in(text, '(', ')') || is_in(text, '[', ']'))
+    text = text.substr(1, text.size() - 2);
+  if (text.ends_with('%')) text.remove_suffix(1);
   if (text.starts_with('-')) text.remove_prefix(1);
   if (text.empty() || text[0] < '0' || text[0] > '9') return false;
   if (text.find_first_not_of("0123456789,.") == text.npos) return true;
@@ -91,13 +97,20 @@ void for_each_entry(std::string_view text, Work&& work) {
   });
 }
 
-/// Returns whether a line may contain more than a word: a word and a number, cells between tabs,
-/// quotes.
+/// Returns whether a line may contain more than a word: a word and a number, cells between tabs or
+/// several blanks, quotes, the mark of a list.
 bool is_odd(std::string_view line, std::vector<std::string_view>& cells) {
-  if (is_quoted(trimmed(line)) || trimmed(line).find('\t') != line.npos) return true;
+  line = trimmed(line);
+  if (is_quoted(line) || is_in(line, '\'', '\'') || line.find('\t') != line.npos ||
+      line.find("  ") != line.npos || line.starts_with("- ") || line.starts_with("* "))
+    return true;
   if (!has_digit(line)) return false;
-  for (std::string_view const by : {std::string_view(","), std::string_view(";"), line_blanks}) {
+  for (std::string_view const by :
+       {std::string_view(","), std::string_view(";"), std::string_view("="), line_blanks}) {
     split(line, by, cells);
+    std::string_view const last = cells.back();
+    bool const has_count = cells.size() > 1 && (last.ends_with(')') || last.ends_with(']'));
+    if (has_count && is_number(last)) return true;
     if (cells.size() == 2 && (is_number(cells[0]) || is_number(cells[1]))) return true;
   }
   return false;
@@ -142,9 +155,9 @@ bool word_lines::are_columns(std::string_view text, std::string_view by) {
   if (count == 0 || (count == 1 && titles.empty() && by != "\t")) return false;
   std::size_t const n = is_of_numbers.size();
   auto const words = static_cast<std::size_t>(std::ranges::count(is_of_numbers, false));
-  bool const by_mark = by == "|" || by == ":";
+  bool const by_mark = by == "|" || by == ":" || by == "=";
   bool const may_be_text = by_mark || by == line_blanks;
-  if (may_be_text && (words == n || (words != 1 && by_mark))) return false;
+  if (may_be_text && (words == n || (words != 1 && by_mark && n == 2))) return false;
   if (!titles.empty()) {
     column = titled;
   } else if (words == 1 || (words == 0 && n == 2)) {
@@ -189,13 +202,19 @@ word_lines::word_lines(std::string_view text) {
       fault = {number, static_cast<std::size_t>(control - line.begin()) + 1,
                fmt::format("found a byte of value {}, expected words, one on each line",
                            static_cast<int>(*control))};
-    if ((line.starts_with("{\"") || line.starts_with("[\"")) && !fault)
-      fault = {number, 1, "found JSON, expected words, one on each line"};
+    bool const begins_list = (line.starts_with('{') || line.starts_with('[')) && line.size() > 1 &&
+                             (line[1] == '"' || line[1] == '\'');
+    if (begins_list && !fault)
+      fault = {number, 1,
+               fmt::format("found {}, expected words, one on each line",
+                           line[1] == '"' ? "JSON" : "a list of Python")};
     if (++lines == 1)
       begins_with_number = trimmed(line).find_first_not_of("0123456789") == line.npos;
     if (is_quoted(trimmed(line))) ++quoted;
     if (datasets::has_hidden_end(trimmed(line)) && hidden++ == 0) first_hidden = number;
     if (has_flags(line) && flagged++ == 0) first_flagged = number;
+    bool const is_padded = trimmed(line).size() + line.ends_with('\r') < line.size();
+    if (is_padded && padded++ == 0) first_padded = number;
     if (is_odd(line, cells) && odd++ == 0) first_odd = number;
   });
   if (fault || lines == 0) return;
@@ -216,8 +235,8 @@ word_lines::word_lines(std::string_view text) {
 
 std::optional<std::string> word_lines::word_of(std::string_view line) const {
   if (is_comment(line) || (!header.empty() && line.data() == header.data())) return std::nullopt;
-  if (separators.empty() && !are_quoted) return std::string(line);
   line = trimmed(line, separators == "\t" ? " \r" : line_blanks);
+  if (separators.empty() && !are_quoted) return std::string(line);
   if (!separators.empty() && !line.empty()) {
     std::vector<std::string_view> cells;
     split(line, separators, cells);
@@ -237,6 +256,10 @@ std::vector<std::string> word_lines::notes() const {
         fmt::format(":{}: {} beginning or ending with a blank such as U+00A0, which is "
                     "a letter of the word (this is the first)",
                     first_hidden, counted(hidden, "line")));
+  if (padded > 0 && separators.empty() && !are_quoted)
+    said.push_back(fmt::format(
+        ":{}: {} beginning or ending with blanks, which are left out (this is the first)",
+        first_padded, counted(padded, "line")));
   if (are_counted)
     said.push_back(
         fmt::format(": each line is a word and a number, read as a word and its count; the counts "

@@ -19,7 +19,7 @@ struct word_fault {
 ///
 /// If all lines have the same number of columns, the words are the column that a header names,
 /// otherwise the only column that is not numeric; no clear column of words is a fault. Otherwise a
-/// whole line is one word, also in quotes.
+/// whole line without blanks at its ends is one word, also in quotes.
 struct word_lines {
   std::string_view separators;  ///< of the columns; empty: the line is the word
   std::size_t columns = 1;
@@ -30,6 +30,7 @@ struct word_lines {
   std::size_t lines = 0;     ///< number of lines without empty ones, comments and the header
   std::size_t odd = 0, first_odd = 0;  ///< number of ambiguous lines, and the first
   std::size_t comments = 0, first_comment = 0;
+  std::size_t padded = 0, first_padded = 0;  ///< lines with blanks at an end
   std::size_t hidden = 0, first_hidden = 0;  ///< words with a hidden character at an end
   std::optional<word_fault> fault;
 
