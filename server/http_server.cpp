@@ -7,6 +7,7 @@
 #include <atomic>
 #include <charconv>
 #include <exception>
+#include <iterator>
 #include <list>
 #include <locale>
 #include <memory>
@@ -85,6 +86,7 @@ struct io_lane {
   explicit io_lane(serving& of) : run(of) {}
 
   serving& run;
+  io_lane* next = nullptr;           ///< in a ring of all lanes
   std::size_t responses = 0;         ///< being computed or sent
   bool closing = false;              ///< no further connection comes
   std::list<connection*> waiting{};  ///< connections waiting for their client, longest first
@@ -97,8 +99,9 @@ struct io_lane {
     stop_if_ended();
   }
   void stop_if_ended();
-  /// Serves a new connection, if there are not too many.
-  void admit(tcp::socket socket);
+  /// Serves a new connection. If there are too many, it replaces the one that has waited longest,
+  /// here or else in one of the next `others` lanes.
+  void admit(tcp::socket socket, std::size_t others);
   void drop_longest();
   /// Closes connections without a request.
   void close();
@@ -106,9 +109,9 @@ struct io_lane {
 
 /// Adds to a count that must not exceed `most`; returns whether it does not.
 bool add_up_to(std::atomic<std::size_t>& count, std::size_t add, std::size_t most) {
-  std::size_t const before = count.fetch_add(add);
-  if (before <= most && add <= most - before) return true;
-  count -= add;
+  std::size_t now = count;
+  while (now <= most && add <= most - now)
+    if (count.compare_exchange_weak(now, now + add)) return true;
   return false;
 }
 
@@ -483,10 +486,22 @@ std::vector<std::string> hosts_of(listen_address const& address) {
 
 namespace {
 
-void io_lane::admit(tcp::socket socket) {
+/// Moves a connection to the thread of a lane.
+void deal(io_lane& lane, tcp::socket socket, std::size_t others) {
+  error_code ignored;
+  auto const protocol = socket.local_endpoint(ignored).protocol();
+  tcp::socket dealt(lane.io, protocol, socket.release());
+  asio::post(lane.io, [&lane, others, dealt = std::move(dealt)]() mutable {
+    lane.admit(std::move(dealt), others);
+  });
+}
+
+void io_lane::admit(tcp::socket socket, std::size_t others) {
   error_code ignored;
   std::size_t const most = run.options.most_connections;
   if (!add_up_to(run.load.connections, 1, most)) {
+    if (run.ending) return;
+    if (waiting.empty() && others > 0) return deal(*next, std::move(socket), others - 1);
     drop_longest();
     if (!add_up_to(run.load.connections, 1, most)) return;
   }
@@ -506,27 +521,30 @@ void io_lane::admit(tcp::socket socket) {
 /// The I/O threads of a run, among which connections are dealt in turn.
 class io_lanes {
  public:
-  io_lanes(serving& run, std::size_t count) : running_(count) {
+  io_lanes(serving& run, std::size_t count) : run_(run), running_(count) {
     for (std::size_t i = 0; i < count; ++i) lanes_.emplace_back(run);
+    for (auto at = lanes_.begin(); at != lanes_.end(); ++at)
+      at->next = &*(std::next(at) == lanes_.end() ? lanes_.begin() : std::next(at));
     for (io_lane& lane : lanes_) threads_.emplace_back([this, &lane] { work(lane); });
   }
-  /// Pending handlers and their connections are destroyed with the lanes.
-  ~io_lanes() { join(); }
+  /// Queued requests are discarded; pending handlers and their connections are destroyed with the
+  /// lanes.
+  ~io_lanes() {
+    for (io_lane& lane : lanes_) lane.io.stop();
+    for (std::thread& thread : threads_) thread.join();
+    run_.pool.reset();  // its threads use the lanes
+  }
   io_lanes(io_lanes const&) = delete;
   io_lanes& operator=(io_lanes const&) = delete;
 
-  io_lane& next() {
+  /// Gives a connection to the next lane in turn.
+  void take(tcp::socket socket) {
     if (next_ == lanes_.end()) next_ = lanes_.begin();
-    return *next_++;
+    deal(*next_++, std::move(socket), lanes_.size() - 1);
   }
   /// Calls a function of each lane on its thread.
   void each(void (io_lane::*call)()) {
     for (io_lane& lane : lanes_) asio::post(lane.io, [&lane, call] { (lane.*call)(); });
-  }
-  void join() {
-    for (io_lane& lane : lanes_) lane.io.stop();
-    for (std::thread& thread : threads_)
-      if (thread.joinable()) thread.join();
   }
 
  private:
@@ -536,11 +554,12 @@ class io_lanes {
     try {
       lane.io.run();
     } catch (...) {
-      lane.run.fail(std::current_exception());
+      return run_.fail(std::current_exception());
     }
-    if (--running_ == 0) lane.run.main.stop();
+    if (--running_ == 0) run_.main.stop();
   }
 
+  serving& run_;
   std::list<io_lane> lanes_;
   std::list<io_lane>::iterator next_ = lanes_.end();
   std::atomic<std::size_t> running_;
@@ -559,21 +578,12 @@ struct http_server::state {
   asio::steady_timer timer{main};
   asio::steady_timer pause{main};
 
-  /// Moves a connection to the next lane.
-  static void deal(io_lanes& lanes, tcp::socket socket) {
-    keep_from_children(socket.native_handle());
-    io_lane& lane = lanes.next();
-    error_code ignored;
-    tcp::socket dealt(lane.io, socket.local_endpoint(ignored).protocol(), socket.release());
-    asio::post(lane.io,
-               [&lane, dealt = std::move(dealt)]() mutable { lane.admit(std::move(dealt)); });
-  }
-
   void accept(serving& run, io_lanes& lanes) {
     acceptor.async_accept([&, this](error_code error, tcp::socket socket) {
-      if (error == asio::error::operation_aborted || run.ending) return;
+      if (error == asio::error::operation_aborted || !acceptor.is_open()) return;
       if (error) return accept_later(run, lanes);
-      deal(lanes, std::move(socket));
+      keep_from_children(socket.native_handle());
+      lanes.take(std::move(socket));
       accept(run, lanes);
     });
   }
@@ -597,7 +607,8 @@ struct http_server::state {
     for (std::size_t i = 0; i < options.most_connections; ++i) {
       tcp::socket socket = acceptor.accept(error);
       if (error) break;
-      deal(lanes, std::move(socket));
+      keep_from_children(socket.native_handle());
+      lanes.take(std::move(socket));
     }
     acceptor.close(error);
     lanes.each(&io_lane::close);
@@ -668,8 +679,6 @@ void http_server::run(context const& ctx, std::function<http_response(http_reque
     state_->accept(run, lanes);
     state_->watch(ctx, run);
     state_->main.run();
-    lanes.join();
-    run.pool.reset();  // discards queued requests
   }
   error_code ignored;
   state_->acceptor.close(ignored);

@@ -68,12 +68,13 @@ struct http_options {
   std::chrono::milliseconds most_wait = std::chrono::hours{1};
   header_fields fields{};  ///< of every response
   tls_files tls{};
-  /// Called with the head of a request that has a body before memory is reserved for the body, on
-  /// the I/O threads: must not block. A response refuses the request. May be empty.
+  /// Called with the head of a request that has a body before memory is reserved for the body. A
+  /// response refuses the request. May be empty. All I/O threads call it at once: must not block.
   std::function<std::optional<http_response>(http_request const& head)> refuse_head{};
-  /// Makes the response to a request that does not reach `handle`; empty: the reason as text.
+  /// Makes the response to a request that does not reach `handle`; empty: the reason as text. All
+  /// threads of the server call it at once.
   std::function<http_response(int status, std::string_view why)> refuse{};
-  /// Called after each response, on the I/O threads: must not block. May be empty.
+  /// Called after each response. May be empty. All I/O threads call it at once: must not block.
   std::function<void(http_exchange const&)> log{};
   /// On request, `run` ends as after `done()`.
   std::stop_token drain{};
@@ -85,11 +86,12 @@ struct http_options {
 /// requests that have begun were answered, or after 5 s. A response to HEAD has no body. Closes a
 /// connection whose request does not arrive within 30 s, has a head of more than 8 KiB, or a body
 /// of more than `most_body`. Fewer than `most_connections` are open if the process has few file
-/// descriptors (16 stay free). A further connection replaces the one of its I/O thread that has
-/// waited longest for its client, so idle clients cannot block others. Responses 503 have the field
-/// Retry-After. The server's own threads call `handle`, at most `workers` at once; `run` returns
-/// after they end. Throws `output_error` if it cannot listen, `error` for TLS files, `interrupted`
-/// within a second of a stop request (if `handle` also reacts to it), and what `handle` throws.
+/// descriptors (16 stay free). A further connection replaces the one that has waited longest
+/// for its client among those of one I/O thread, so idle clients cannot block others. Responses 503
+/// have the field Retry-After. The server's own threads call `handle`, at most `workers` at once;
+/// `run` returns after they end. Throws `output_error` if it cannot listen, `error` for TLS files,
+/// `interrupted` within a second of a stop request (if `handle` also reacts to it), and what
+/// `handle` throws.
 class http_server {
  public:
   /// Starts to listen.

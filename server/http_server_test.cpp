@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <future>
+#include <stdexcept>
 #include <thread>
 
 #include <boost/asio/connect.hpp>
@@ -181,6 +182,54 @@ TEST_P(running_server, answers_head_without_a_body) {
 
 TEST_P(running_server, does_not_take_the_place_of_another) {
   EXPECT_THROW(http_server{http.address()}, output_error);
+}
+
+/// A connection to a server.
+class client {
+ public:
+  explicit client(http_server const& to) {
+    socket_.connect({asio::ip::make_address("127.0.0.1"), to.address().port});
+  }
+  /// What the server sends until it closes the connection.
+  std::string response_to(std::string const& bytes) {
+    boost::system::error_code error;
+    asio::write(socket_, asio::buffer(bytes), error);
+    std::string reply;
+    asio::read(socket_, asio::dynamic_buffer(reply), error);
+    return reply;
+  }
+
+ private:
+  asio::io_context io_;
+  asio::ip::tcp::socket socket_{io_};
+};
+
+constexpr char short_request[] = "GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n";
+
+TEST(http_servers, throw_what_a_callback_throws) {
+  for (std::size_t const io_threads : {1, 3}) {
+    http_server http({"127.0.0.1", 0}, {.io_threads = io_threads, .log = [](http_exchange const&) {
+                                          throw std::runtime_error("log");
+                                        }});
+    auto sent = std::async(std::launch::async, [&] { client(http).response_to(short_request); });
+    EXPECT_THROW(http.run({}, [](http_request&) { return http_response{}; }), std::runtime_error);
+    sent.get();
+  }
+}
+
+TEST(http_servers, replace_an_idle_connection_of_another_thread) {
+  std::stop_source stop;
+  context ctx;
+  ctx.stop = stop.get_token();
+  http_server http({"127.0.0.1", 0}, {.io_threads = 5, .most_connections = 2});
+  auto ended = std::async(std::launch::async, [&] {
+    http.run(ctx, [](http_request&) { return http_response{200, "text/plain", "served"}; });
+  });
+  client const first(http), second(http);  // of two threads
+  for (int i = 0; i < 10; ++i)
+    EXPECT_TRUE(client(http).response_to(short_request).ends_with("served")) << i;
+  stop.request_stop();
+  EXPECT_THROW(ended.get(), interrupted);
 }
 
 TEST(listen_addresses, are_read) {
