@@ -45,9 +45,9 @@ query_subset fitted_documents(context const& ctx, scorecard_member const& card,
           ++documents[all.items.item_begin[f] + code];
   if (!same || documents != card.item_documents)
     throw usage_error(
-        fmt::format("{}: found {}, expected the {} that the card was fitted to", train.name,
+        fmt::format("{}: found {}, expected the {} {}that the card was fitted to", train.name,
                     counted(fitted.size(), is_graded(card) ? "document" : "labelled document"),
-                    card.training_documents));
+                    card.training_documents, is_graded(card) ? "of the pool " : ""));
   return all;
 }
 
