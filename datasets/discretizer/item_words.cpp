@@ -10,6 +10,7 @@
 #include <charconv>
 #include <cmath>
 #include <string_view>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
@@ -20,6 +21,7 @@ feature_names read_feature_names(context const& ctx, std::string const& path) {
   std::string const name = display_name(path);
   line_stream lines(text_stream::open(ctx, path));
   feature_names names;
+  std::unordered_map<std::string, std::uint32_t> feature_of;  // by name
   while (lines.next()) {
     std::string_view const line = lines.line();
     std::size_t const begin = line.find_first_not_of(blanks);
@@ -44,13 +46,12 @@ feature_names read_feature_names(context const& ctx, std::string const& path) {
     if (std::size_t const tab = title.find('\t'); tab != title.npos)
       throw error({name, lines.number(), first + tab + 1},
                   "found a third column, expected a feature's number and its name (cut -f1,2)");
-    if (auto const same = std::ranges::find(names, title, &feature_names::value_type::second);
-        same != names.end() && same->first != feature)
+    std::string const shown = has_control_characters(title) ? printable(title) : title;
+    if (auto const same = feature_of.try_emplace(shown, feature).first; same->second != feature)
       throw error({name, lines.number(), first + 1},
                   fmt::format("found the name {} of feature {} again, expected each name once",
-                              rulerank::quoted(title), same->first));
-    if (!names.try_emplace(feature, has_control_characters(title) ? printable(title) : title)
-             .second)
+                              rulerank::quoted(title), same->second));
+    if (!names.try_emplace(feature, shown).second)
       throw error({name, lines.number(), begin + 1},
                   fmt::format("found feature {} twice, expected each feature once", feature));
   }

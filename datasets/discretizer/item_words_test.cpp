@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace rulerank::inline v0::datasets::item_words_test {
@@ -51,11 +52,19 @@ TEST_F(names_of_features, are_refused_where_they_are_wrong) {
       {"1 a\n2 \t\n", ":2:2: found nothing after feature 2, expected its name"},
       {"1 a\n2 b\n1 c\n", ":3:1: found feature 1 twice, expected each feature once"},
       {"1 a\n2 \"a\"\n", ":2:3: found the name \"a\" of feature 1 again, expected each name once"},
+      {"1 a\x01\n2 a\x01\n",
+       ":2:3: found the name \"a\\x01\" of feature 1 again, expected each name once"},
       {"0\ta\tq\n",
        ":1:4: found a third column, expected a feature's number and its name (cut -f1,2)"},
   };
   expect_messages(rows, [&](std::string const& text) { return complaint(text); });
   EXPECT_THROW(read_feature_names(context{}, folder_ / "none"), error);
+}
+
+TEST_F(names_of_features, may_be_many) {
+  std::string text;
+  for (int f = 0; f < 300'000; ++f) text += fmt::format("{} name {}\n", f, f);
+  EXPECT_EQ(read(text).at(299'999), "name 299999") << "a search of all names takes minutes";
 }
 
 TEST(item_ranges, are_those_of_the_cuts) {
