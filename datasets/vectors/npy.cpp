@@ -178,12 +178,16 @@ npy_frame read_frame(std::string_view bytes, std::string const& name) {
   return {bytes.substr(begin, length), begin + length};
 }
 
-constexpr std::string_view types = "<f2, <f4, <f8, |i1, |u1 or <i4";
+constexpr std::string_view types = "<f2, <f4, <f8, |i1, |u1, <i2, <u2, <i4, <u4, <i8 or <u8";
 
 number_form parse_descr(std::string const& descr, std::string const& name) {
-  auto const refuse = [&](std::string_view found) {
-    fail_file(name,
-              fmt::format("found {} ({}), expected {}", found, rulerank::quoted(descr), types));
+  auto const refuse = [&](std::string_view found, std::string_view type_to_use = "") {
+    std::string const advice =
+        type_to_use.empty()
+            ? ""
+            : fmt::format("; numpy's array.astype('{}') converts them", type_to_use);
+    fail_file(name, fmt::format("found {} ({}), expected {}{}", found, rulerank::quoted(descr),
+                                types, advice));
   };
   std::string_view word = descr;
   char const order = word.empty() ? ' ' : word.front();
@@ -191,13 +195,14 @@ number_form parse_descr(std::string const& descr, std::string const& name) {
   if (word == "O" || word.starts_with("O"))
     refuse("Python objects, which rulerank never unpickles");
   if (word == "V2") refuse("values without a type, which is how NumPy saves bfloat16");
+  if (word == "b1") refuse("values of True and False", "|u1");
   constexpr std::array<std::string_view, 11> known{"f2", "f4", "f8", "i1", "i2", "i4",
                                                    "i8", "u1", "u2", "u4", "u8"};
   if (std::find(known.begin(), known.end(), word) == known.end())
     refuse("values of a different type");
   number_form const form{word[0], static_cast<std::size_t>(word[1] - '0')};
   bool const any_order = form.bytes == 1 && (order == '|' || order == '>');
-  if (order == '>' && !any_order) refuse("big-endian values");
+  if (order == '>' && !any_order) refuse("big-endian values", fmt::format("<{}", word));
   if (order != '<' && !any_order) refuse("values of a different type");
   return form;
 }

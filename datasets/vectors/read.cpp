@@ -169,9 +169,12 @@ vectors_part read_vectors_part(context const& ctx, std::string const& path,
   std::optional<element> const type = element_of(layout.form);
   bool const is_other_integer = !type && layout.form.kind != 'f';
   if (!type && !is_other_integer)
-    throw error({file.name, 0, 0},
-                fmt::format("found values of type {}, expected <f2, <f4, <f8, |i1, |u1 or <i4",
-                            spelled(layout.form)));
+    throw error(
+        {file.name, 0, 0},
+        fmt::format(
+            "found values of type {}, expected <f2, <f4, <f8, |i1, |u1, <i2, <u2, <i4, <u4, "
+            "<i8 or <u8",
+            spelled(layout.form)));
   std::string_view const bytes = file.text->bytes();
   vectors_part part;
   part.of_file = layout.rows;

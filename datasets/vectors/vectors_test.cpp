@@ -472,7 +472,7 @@ TEST_F(vector_files, in_numpys_form_are_refused_where_they_are_wrong) {
   auto const shaped = [&](std::string_view shape) {
     return numpy(numpy_dictionary("<f4", shape), f32);
   };
-  std::string const types = "expected <f2, <f4, <f8, |i1, |u1 or <i4";
+  std::string const types = "expected <f2, <f4, <f8, |i1, |u1, <i2, <u2, <i4, <u4, <i8 or <u8";
   std::string const keys = "expected 'descr', 'fortran_order' or 'shape', each once";
   std::vector<bad_file> const bad{
       {"", "", ": found no bytes, expected a .npy file, which begins with \"\\x93NUMPY\""},
@@ -497,12 +497,16 @@ TEST_F(vector_files, in_numpys_form_are_refused_where_they_are_wrong) {
        ": found Python objects, which rulerank never unpickles (\"|O\"), " + types},
       {"", typed("|O8"),
        ": found Python objects, which rulerank never unpickles (\"|O8\"), " + types},
-      {"", typed(">f4"), ": found big-endian values (\">f4\"), " + types},
+      {"", typed(">f4"),
+       ": found big-endian values (\">f4\"), " + types +
+           "; numpy's array.astype('<f4') converts them"},
       {"", typed("<c8"), ": found values of a different type (\"<c8\"), " + types},
       {"", typed("<f16"), ": found values of a different type (\"<f16\"), " + types},
       {"", typed("f4"), ": found values of a different type (\"f4\"), " + types},
       {"", typed(""), ": found values of a different type (\"\"), " + types},
-      {"", typed("|b1"), ": found values of a different type (\"|b1\"), " + types},
+      {"", typed("|b1"),
+       ": found values of True and False (\"|b1\"), " + types +
+           "; numpy's array.astype('|u1') converts them"},
       {"", typed("<V2"),
        ": found values without a type, which is how NumPy saves bfloat16 (\"<V2\"), " + types},
       {"", typed("<i8"), ": found 8 bytes of values, expected 1 row of 2 values of 8 bytes"},
