@@ -74,8 +74,9 @@ class matrix_watch {
   std::size_t cells_ = 0, lines_ = 0;
 };
 
-/// Detects a basket's id before its items: `T100: bread milk`. All lines have one character that
-/// is no separator once, after different words with a digit, and some line has several items.
+/// Detects a basket's id before its items, as in `T100: bread milk`. Each line begins with an id, a
+/// word with a digit that no other line begins with. The same mark, such as `:`, follows all ids
+/// and occurs once in each line. Some line has several items. The separator is never the mark.
 class id_watch {
  public:
   explicit id_watch(char separator);
