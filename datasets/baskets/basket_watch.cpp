@@ -286,6 +286,7 @@ void basket_watch::watch_first_items(std::span<basket_cell const> cells) {
   has_several_ = has_several_ || has_more;
   is_numbered_ = is_numbered_ && has_more && first == std::to_string(begin_ + lines_ - 1);
   is_counted_ = is_counted_ && has_more && first == std::to_string(cells.size() - 1);
+  is_prefixed_ = is_prefixed_ && has_more && first.ends_with(':');
   are_ids_ = are_ids_ && has_digit(first) && first_items_.emplace(first).second &&
              std::none_of(cells.begin() + 1, cells.end(),
                           [](basket_cell const& c) { return has_digit(c.text); });
@@ -355,6 +356,7 @@ void basket_watch::watch_separators(std::span<basket_cell const> cells, std::uin
 /// Describes the first items of all lines if they appear to have another meaning; otherwise empty.
 std::string basket_watch::first_items() const {
   if (lines_ < 2) return "";
+  if (is_prefixed_) return "end with ':'";
   if (is_counted_) return "are the numbers of items that follow";
   if (is_numbered_ && lines_ > 2)
     return fmt::format("number the lines: {}, {}, ...", begin_, begin_ + 1);

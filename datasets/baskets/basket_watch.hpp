@@ -144,8 +144,8 @@ class basket_watch {
   id_watch ids_;
   std::size_t lines_ = 0;
   std::size_t begin_ = 0;  // the number at the beginning of the first line
-  // Whether the first items number or count the lines, or alone have digits.
-  bool is_numbered_ = true, is_counted_ = true, are_ids_ = true;
+  // Whether the first items number or count the lines, end with ':', or alone have digits.
+  bool is_numbered_ = true, is_counted_ = true, is_prefixed_ = true, are_ids_ = true;
   bool has_several_ = false;                     // items in a line
   std::unordered_set<std::string> first_items_;  // while they may be ids
   // Lines of one cell in quotes that contains a separator, while all lines are one cell in quotes.

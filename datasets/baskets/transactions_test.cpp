@@ -218,6 +218,12 @@ TEST_F(transaction_files, odd_baskets_are_said) {
   EXPECT_EQ(warned("T7,a,b\nT9,a\nT5,b,c\n", ','),
             ": the first items differ in all lines, and no other item has a digit; if they are not "
             "items, remove them\n");
+  for (std::string_view const some :
+       {"alice: bread milk\nbob: bread\ncarol: milk\n", "T1: bread milk\nT1: bread\nT2: milk\n",
+        "T1: bread milk\nT2: bread 10:30\n"})
+    EXPECT_EQ(warned(some, ' '),
+              ": the first items end with ':'; if they are not items, remove them\n")
+        << some;
   std::string const quantity = "; if it is a quantity, remove it\n";
   EXPECT_EQ(warned("milk:2,bread:1\nmilk:1\n", ','),
             ": each item ends with a number, such as bread:1" + quantity);
