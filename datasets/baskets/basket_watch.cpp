@@ -172,10 +172,10 @@ void expect_no_control(std::string_view line, source_position const& place) {
                 fmt::format("found a byte of value {}, expected text", static_cast<int>(*at)));
 }
 
-void matrix_watch::expect_none(std::string const& name) const {
+void matrix_watch::expect_none(source_position const& first) const {
   if (could_be_ && repeats_ && lines_ > 1)
     throw error(
-        {name, 1, 1},
+        first,
         "found a table with a column for each item, expected the items of a basket on each line");
 }
 
@@ -203,10 +203,10 @@ void id_watch::take(std::string_view line) {
   });
 }
 
-void id_watch::expect_none(std::string const& name) const {
+void id_watch::expect_none(source_position const& first) const {
   if (lines_ < 2 || !has_several_ || candidates_.empty()) return;
   char const mark = candidates_.front().mark;
-  throw error({name, 1, 1},
+  throw error(first,
               fmt::format("found {} and such ids at the beginning of all lines, expected items "
                           "alone; cut {}-f2- removes the ids",
                           rulerank::quoted(candidates_.front().first),
@@ -261,7 +261,7 @@ void basket_watch::take(std::string_view line, std::span<basket_cell const> cell
       throw error({place.file, place.line, c.column},
                   fmt::format("found {}, which is SPMF's form for results, expected items alone",
                               rulerank::quoted(c.text)));
-  ++lines_;
+  if (++lines_ == 1) first_line_ = place.line;
   ids_.take(line);
   watch_quotes(cells, place.line);
   watch_first_items(cells);
@@ -367,8 +367,8 @@ std::string basket_watch::first_items() const {
 
 void basket_watch::finish(std::string const& name, std::span<std::string const> items,
                           std::function<void(std::string const&)> const& warn) const {
-  matrix_.expect_none(name);
-  ids_.expect_none(name);
+  matrix_.expect_none({name, first_line_, 1});
+  ids_.expect_none({name, first_line_, 1});
   if (are_quoted_ && quoted_line_ != 0)
     throw error({name, quoted_line_, 1},
                 "found all items of a basket in quotes, expected quotes around single items; "

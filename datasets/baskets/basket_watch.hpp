@@ -66,8 +66,8 @@ class matrix_watch {
     could_be_ = could_be_ && say_yes_or_no;
     repeats_ = repeats_ || has_one_twice;
   }
-  /// Throws `error` if all lines form such a table.
-  void expect_none(std::string const& name) const;
+  /// Throws `error` at `first`, the place of the first line, if all lines form such a table.
+  void expect_none(source_position const& first) const;
 
  private:
   bool could_be_ = true, repeats_ = false;
@@ -82,8 +82,8 @@ class id_watch {
   explicit id_watch(char separator);
 
   void take(std::string_view line);
-  /// Throws `error` if all lines, two or more, begin so.
-  void expect_none(std::string const& name) const;
+  /// Throws `error` at `first`, the place of the first line, if all lines, two or more, begin so.
+  void expect_none(source_position const& first) const;
 
  private:
   struct candidate {
@@ -143,7 +143,8 @@ class basket_watch {
   matrix_watch matrix_;
   id_watch ids_;
   std::size_t lines_ = 0;
-  std::size_t begin_ = 0;  // the number at the beginning of the first line
+  std::uint64_t first_line_ = 0;  // its number in the file
+  std::size_t begin_ = 0;         // the number at the beginning of the first line
   // Whether the first items number or count the lines, end with ':', or alone have digits.
   bool is_numbered_ = true, is_counted_ = true, is_prefixed_ = true, are_ids_ = true;
   bool has_several_ = false;                     // items in a line

@@ -436,6 +436,7 @@ transactions read_fimi(context const& ctx, std::string const& path,
   matrix_watch matrix;
   id_watch ids(' ');
   bool any_notes = false;
+  std::uint64_t first_line = 0;
   transactions read = read_lines(
       ctx, path,
       [&](auto const begin, auto const end, auto const& line, auto& out) {
@@ -445,6 +446,7 @@ transactions read_fimi(context const& ctx, std::string const& path,
           read_item_name({begin, static_cast<std::size_t>(end - begin)}, line, names);
           return false;
         }
+        if (first_line == 0) first_line = line.line;
         std::size_t const before = out.size();
         ids.take({begin, static_cast<std::size_t>(end - begin)});
         read_integers(begin, end, line, out);
@@ -458,8 +460,8 @@ transactions read_fimi(context const& ctx, std::string const& path,
         return true;
       },
       warn);
-  matrix.expect_none(read.name);
-  ids.expect_none(read.name);
+  matrix.expect_none({read.name, first_line, 1});
+  ids.expect_none({read.name, first_line, 1});
   for (std::uint32_t const x : rank(read.items)) {
     auto const named = names.find(x);
     read.names.push_back(named == names.end() ? std::to_string(x) : named->second);

@@ -251,11 +251,11 @@ TEST_F(transaction_files, baskets_that_begin_with_ids) {
     return testing_tools::message_of([&] { read_baskets({}, path, {.separator = separator}); })
         .substr(path.size());
   };
-  auto const ids = [](std::string const& first, std::string const& cut) {
+  auto const ids = [](std::string const& first, std::string const& cut, int line = 1) {
     return fmt::format(
-        ":1:1: found \"{}\" and such ids at the beginning of all lines, expected "
+        ":{}:1: found \"{}\" and such ids at the beginning of all lines, expected "
         "items alone; cut {} removes the ids",
-        first, cut);
+        line, first, cut);
   };
   EXPECT_EQ(refused("T100: a b\nT200: b\n", ' '), ids("T100:", "-d':' -f2-"));
   EXPECT_EQ(refused("T100:a,b\r\nT200:b\r\n", ','), ids("T100:", "-d':' -f2-"));
@@ -268,6 +268,12 @@ TEST_F(transaction_files, baskets_that_begin_with_ids) {
   EXPECT_EQ(refused("T1=a,b\nT2=b\n", ','), ids("T1=", "-d'=' -f2-"));
   EXPECT_EQ(refused("T1 -> a,b\nT2 -> b\n", ','), ids("T1 ->", "-d'>' -f2-"));
   EXPECT_EQ(refused("1. a,b\n2. b\n", ','), ids("1.", "-d'.' -f2-"));
+  EXPECT_EQ(refused("# my baskets\nT1: a b\nT2: b\n", ' '), ids("T1:", "-d':' -f2-", 2));
+  EXPECT_EQ(message_of("# my baskets\n100\t3 4\n200\t3\n"), ids("100\\x09", "-f2-", 2));
+  std::string const headed = file("items\nT1: a b\nT2: b\n");
+  EXPECT_EQ(testing_tools::message_of([&] { read_baskets({}, headed, {.skip_lines = 1}); }),
+            headed + ids("T1:", "-d':' -f2-", 2));
+  EXPECT_EQ(refused("# a table\n7 T F F\n8 F T T\n", ' ').substr(0, 19), ":2:1: found a table");
   EXPECT_EQ(refused("1 2 #SUP: 3\n", ' '),
             ":1:5: found \"#SUP:\", which is SPMF's form for results, expected items alone");
   for (std::string const some :
