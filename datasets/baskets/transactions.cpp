@@ -2,9 +2,11 @@
 
 #include "core/error.hpp"
 #include "datasets/baskets/basket_watch.hpp"
+#include "datasets/input/fields.hpp"
 #include "datasets/input/lines.hpp"
 #include "datasets/input/text_source.hpp"
 #include "datasets/text/encoding.hpp"
+#include "datasets/trec.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -359,6 +361,8 @@ class basket_reader {
     }
     expect_name(cells[columns_.id], place);
     expect_name(cells[columns_.item], place);
+    if (basket_cell const& id = cells[columns_.id]; is_missing_word(id.text))
+      throw error({place.file, place.line, id.column}, missing_id_fault("id", id.text));
     first_pair_.take(line, cells[columns_.id].text, cells[columns_.item].text, place);
     of_line_.push_back(baskets_.of(cells[columns_.id].text));
     out.push_back(numbers_.of(cells[columns_.item].text));

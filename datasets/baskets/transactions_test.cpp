@@ -154,6 +154,8 @@ TEST_F(transaction_files, tables_with_an_item_a_line) {
   };
   input_and_message const of_pairs[] = {
       {"order_id,day,item\n1,x\n", ":2:1: found 2 cells, expected 3 as in the header"},
+      {"CustomerID,StockCode\n17850,85123A\nNA,71053\n",
+       ":3:1: found the id NA, which stands for a missing value, expected another id"},
       {"order_id,day,item\n1,x,a,b\n", ":2:7: found 4 cells, expected 3 as in the header"},
       {"1;a\n",
        ":1:1: found 1 cell, expected 2 (a basket's id and an item); if they are split at another "
