@@ -40,9 +40,11 @@ transactions read_fimi(context const& ctx, std::string const& path,
                        std::function<void(std::string const&)> const& warn = {});
 
 struct basket_options {
-  char separator = ' ';            ///< between names; a space: any run of spaces and tabs
-  bool pairs = false;              ///< each line is a basket id and one of its items, in any order
-  std::size_t skip_lines = 0;      ///< lines to skip at the beginning of the file
+  char separator = ' ';  ///< between names; a space: any run of spaces and tabs
+  bool pairs = false;    ///< each line is a basket id and one of its items, in any order
+  /// Lines to skip at the beginning of the file. Without a value, the first line may be a header;
+  /// with 0, it never is.
+  std::optional<std::size_t> skip_lines{};
   std::optional<bool> comments{};  ///< whether lines that begin with `#`, `%` or `@` are comments
   std::function<void(std::string const&)> warn{};  ///< may be empty
 };

@@ -235,7 +235,7 @@ void first_pair_watch::finish(std::string const& name,
   if (is_other)
     throw error({name, number_, 1},
                 fmt::format("found the header {}, expected a basket's id and an item; --skip-lines "
-                            "{} leaves out a header",
+                            "{} leaves out a header, --skip-lines 0 reads it as a pair",
                             rulerank::quoted(line_), number_));
   if (warn)
     warn(

@@ -269,13 +269,13 @@ class basket_reader {
   bool read_line(char const* begin, char const* end, source_position const& place,
                  std::vector<std::uint32_t>& out) {
     std::string_view const line(begin, static_cast<std::size_t>(end - begin));
-    if (place.line <= options_.skip_lines) return false;
+    if (place.line <= options_.skip_lines.value_or(0)) return false;
     bool const is_note = begins_note(begin, end) && is_basket_note(line, place, options_);
     if (notes_.take(is_note, begin, end, place.line)) return false;
     if (is_blank_line(begin, end)) return !options_.pairs;
     expect_no_control(line, place);
     auto const& cells = lines_.cells(line, place);
-    if (std::exchange(is_first_, false) && options_.skip_lines == 0 &&
+    if (std::exchange(is_first_, false) && !options_.skip_lines &&
         take_header(line, cells, place)) {
       header_ = line;
       return false;
@@ -378,7 +378,7 @@ class basket_reader {
     }
     read.items.clear();
     read.row.assign(1, 0);
-    if (header_.empty() && options_.skip_lines == 0) first_pair_.finish(read.name, options_.warn);
+    if (header_.empty() && !options_.skip_lines) first_pair_.finish(read.name, options_.warn);
     if (options_.warn && baskets.size() > 1 && baskets.size() == of_line_.size())
       options_.warn(fmt::format(
           "{}: no basket has two lines; if a cell holds several items, write a line for each",

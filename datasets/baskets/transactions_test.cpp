@@ -303,7 +303,7 @@ TEST_F(transaction_files, pairs_below_a_header_of_other_names) {
   EXPECT_EQ(testing_tools::message_of([&] { read_baskets({}, path, options); }),
             path +
                 ":1:1: found the header \"cust,art\", expected a basket's id and an item; "
-                "--skip-lines 1 leaves out a header");
+                "--skip-lines 1 leaves out a header, --skip-lines 0 reads it as a pair");
   std::string const numbers = file("c1,c2\n1,a\n1,b\n2,a\n");
   EXPECT_TRUE(testing_tools::message_of([&] {
                 read_baskets({}, numbers, options);
@@ -312,6 +312,9 @@ TEST_F(transaction_files, pairs_below_a_header_of_other_names) {
   options.skip_lines = 1;
   EXPECT_EQ(named(read_baskets({}, path, options)), (rows{{"a", "b"}, {"a"}}));
   options.skip_lines = 0;
+  file("C536379,D\n536365,85123A\n536366,71053\n536366,85123A\n");
+  EXPECT_EQ(named(read_baskets({}, path, options)), (rows{{"D"}, {"85123A"}, {"71053", "85123A"}}));
+  options.skip_lines.reset();
   EXPECT_EQ(said, "");
   EXPECT_EQ(read_baskets({}, file("who,art\nann,a\nbob,b\nann,b\n"), options).size(), 3U);
   EXPECT_NE(said.find(":1: neither \"who\" nor \"art\" occurs again; if the line is a header, use "

@@ -21,7 +21,7 @@ void check_input(mine_arguments const& given) {
   }
   for (auto const& [option, is_given] : {std::pair("--separator", !given.separator.empty()),
                                          std::pair("--comments", !given.comments.empty()),
-                                         std::pair("--skip-lines", given.skip_lines > 0)})
+                                         std::pair("--skip-lines", given.skip_lines.has_value())})
     if (is_given && given.form == "fimi")
       throw usage_error(fmt::format("{} needs --form baskets or pairs", option));
   if (given.separator.size() > 1 && given.separator != "\\t")
@@ -57,7 +57,7 @@ void add_input(CLI::App& verb, mine_arguments& given) {
               "Baskets: skip or keep lines that begin with #, % or @")
       ->default_str("skip # and a blank, refuse the others");
   number_option(verb, "--skip-lines", given.skip_lines,
-                "Baskets: number of lines to skip at the beginning");
+                "Baskets: number of lines to skip at the beginning; 0 reads a header as data");
   path_option(verb, "--train", given.train,
               "Documents (SVMlight or LETOR) instead of transactions: their items are the bins of "
               "features; with --rules the label is the consequent");

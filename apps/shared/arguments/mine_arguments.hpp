@@ -30,7 +30,7 @@ struct mine_arguments {
   std::string form = "fimi";
   std::string separator;
   std::string comments;
-  std::size_t skip_lines = 0;
+  std::optional<std::size_t> skip_lines;
   std::string train;
   reading_arguments reading;
   discretizer_arguments discretizer;
