@@ -385,7 +385,8 @@ constexpr file_form forms[] = {
      .refused =
          "an empty name between others, a quote without its end, a control character, a "
          "header of usual names, a basket's id before the items (`T100: bread,milk`), lines in "
-         "quotes, a list in brackets, SPMF's utilities, a table of 0 and 1 or of True and False",
+         "quotes, a list in brackets, a set in braces (`{bread,milk},T1`), a rule with `=>`, "
+         "SPMF's utilities, a table of 0 and 1 or of True and False",
      .sample = "apple \"green pear\"\npear\n",
      .content = "apple,green pear; pear",
      .wrong = "apple \"pear\n",

@@ -57,9 +57,10 @@ struct basket_options {
 /// read_fimi.
 ///
 /// Throws `error` for an empty name between others, an unclosed quote, any other line that begins
-/// with `#`, `%` or `@` unless `comments` decides, a control character, lists in brackets, a header
-/// of common names, a table of yes and no, and a file without lines. `warn` reports lines that look
-/// like pairs or a table with a header, other separators within items, first items that number
+/// with `#`, `%` or `@` unless `comments` decides, a control character, lists in brackets, sets
+/// in braces, rules with `=>`, an id before the items, a header of common names, a table of yes and
+/// no, and a file without lines; for pairs, also for an id such as `NA`. `warn` reports lines that
+/// look like pairs or a table with a header, other separators within items, first items that number
 /// lines or items or end with ':', items that all end with a number, and `nan` and similar values.
 /// Pairs may have a header of common names, with further columns besides ids and items, which
 /// `warn` reports.

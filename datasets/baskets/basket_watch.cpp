@@ -76,6 +76,20 @@ bool is_in_brackets(std::string_view text) {
                              (text.front() == '[' && text.back() == ']'));
 }
 
+/// Returns the first cell of a set in braces, `{bread`, `milk}`, or of a rule, `bread => milk`.
+/// Cells in quotes are items. Returns null if there is none.
+basket_cell const* set_or_rule(std::span<basket_cell const> cells) {
+  basket_cell const* begin = nullptr;
+  for (basket_cell const& c : cells) {
+    if (c.has_quotes) continue;
+    if (c.text == "=>" || c.text.find(" => ") != c.text.npos) return &c;
+    if (begin == nullptr && (c.text.starts_with('{') || c.text.find("({") != c.text.npos))
+      begin = &c;
+    if (begin != nullptr && (c.text.ends_with('}') || c.text.ends_with("})"))) return begin;
+  }
+  return nullptr;
+}
+
 /// Returns whether a line has SPMF's form `1 2:7:3 4`: items, the sum of their utilities, and the
 /// utilities.
 bool has_utilities(std::string_view line) {
@@ -246,7 +260,13 @@ void first_pair_watch::finish(std::string const& name,
 
 void basket_watch::take(std::string_view line, std::span<basket_cell const> cells,
                         source_position const& place) {
-  if (expect_no_list(line, cells, place) && lists_++ == 0) list_line_ = place.line;
+  bool const in_brackets = expect_no_list(line, cells, place);
+  if (in_brackets && lists_++ == 0) list_line_ = place.line;
+  if (basket_cell const* const c = in_brackets && cells.size() == 1 ? nullptr : set_or_rule(cells))
+    throw error({place.file, place.line, c->column},
+                fmt::format("found {}, which is a set in braces or a rule with =>, expected items "
+                            "alone; quotes around an item keep its braces",
+                            rulerank::quoted(c->text)));
   if (has_utilities(line))
     throw error(
         {place.file, place.line, 1},

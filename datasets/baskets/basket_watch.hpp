@@ -121,7 +121,8 @@ class basket_watch {
  public:
   explicit basket_watch(char separator) : separator_(separator), ids_(separator) {}
 
-  /// Throws `error` as `expect_no_list`, and for sequences, utilities and results of SPMF.
+  /// Throws `error` as `expect_no_list`, for sequences, utilities and results of SPMF, and for sets
+  /// and rules as R and mlxtend write them.
   void take(std::string_view line, std::span<basket_cell const> cells,
             source_position const& place);
   /// Throws `error` for a table, for lines that begin with an id or are in quotes, and if most

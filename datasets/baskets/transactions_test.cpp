@@ -188,6 +188,34 @@ TEST_F(transaction_files, tables_with_an_item_a_line) {
   EXPECT_EQ(read_baskets({}, file("yes no\nno yes\n")).size(), 2U) << "no word twice";
 }
 
+TEST_F(transaction_files, sets_in_braces_and_rules_are_refused) {
+  char separator = ' ';
+  auto const fault_of = [&](std::string const& text) {
+    return complaint_of(folder_ / "in",
+                        [&] { read_baskets({}, file(text), {.separator = separator}); });
+  };
+  std::string const sets =
+      ", which is a set in braces or a rule with =>, expected items alone; quotes around an item "
+      "keep its braces";
+  input_and_message const between_blanks[] = {
+      {"bread\nfrozenset({'bread', 'milk'}) tea\n", ":2:1: found \"frozenset({'bread',\"" + sets},
+      {"lhs rhs support\n{bread} {milk} 0.5\n", ":2:1: found \"{bread}\"" + sets},
+      {"{bread} => {milk}\n", ":1:1: found \"{bread}\"" + sets},
+      {"bread => milk\n", ":1:7: found \"=>\"" + sets},
+  };
+  expect_messages(between_blanks, fault_of);
+  separator = ',';
+  input_and_message const between_commas[] = {
+      {"{bread,milk},T1\n{bread},T2\n", ":1:1: found \"{bread\"" + sets},
+      {"a,x\nfrozenset({'bread', 'milk'})\n", ":2:1: found \"frozenset({'bread'\"" + sets},
+      {"lhs,rhs,support\n{bread},{milk},0.5\n", ":2:1: found \"{bread}\"" + sets},
+      {"tea,bread => milk\n", ":1:5: found \"bread => milk\"" + sets},
+  };
+  expect_messages(between_commas, fault_of);
+  EXPECT_EQ(named(read_baskets({}, file("\"{bread}\",a}\n:{,b\n"), {.separator = separator})),
+            (rows{{"a}", "{bread}"}, {":{", "b"}}));
+}
+
 TEST_F(transaction_files, odd_baskets_are_said) {
   auto const warned = [&](std::string_view text, char separator) {
     std::string all;
