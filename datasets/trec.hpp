@@ -93,10 +93,10 @@ struct run_form {
   bool distinct_scores = false;
 };
 
-/// Returns whether a text can be a column of a run: not empty, without spaces, and not `#` alone,
-/// The message for an id that `is_missing_word`; `what`: id, qid, docid.
+/// Returns the message for an id that stands for a missing value (`is_missing_word`). `what`: id,
+/// qid, docid.
 std::string missing_id_fault(std::string_view what, std::string_view id);
-/// which begins a comment.
+/// Returns whether a text can be a column of a run: not empty, no spaces, not `#` (a comment).
 bool is_run_column(std::string_view text);
 
 /// Returns whether a text has a space, a tab or a line end.
