@@ -782,8 +782,8 @@ class Refusals(Exporting):
             Row("no format", model, "export {in} --out {out}", 2, "--to is required"),
             Row("a format that is none", model, "export {in} --to C --out {out}", 2, "--to: found 'C', expected c, java"),
             Row("no model", b"1 qid:1 1:1\n", "export {in} --to c --out {out}", 3, "{in}:1:1: "),
-            Row("two features of one name", model, "export {in} --to c --out {out} --names {names}", 2, "found two features of the name",
-                {"names": b"1\ta\n4\ta\n"}),
+            Row("two features of one name", model, "export {in} --to c --out {out} --names {names}", 3,
+                '{names}:2:3: found the name "a" of feature 1 again', {"names": b"1\ta\n4\ta\n"}),
             Row("documents that are none", model, "export {in} --to c --out {out} --check {test}", 3, "{test}:1:1: ", {"test": b"?\n"}),
         ])
         self.expect(2, "export", "card.model", "--to", "java", "--out", "my-card.java",
