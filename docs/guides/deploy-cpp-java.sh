@@ -14,3 +14,13 @@ int main() {
   for (int f = 0; f < CARD_FEATURES; ++f) std::printf("%s %g\n", card_features[f].name, points[f]);
 }
 END
+cat > Service.java <<'END'
+class Service {
+  public static void main(String[] arguments) {
+    double[] values = {9.0, 4.0};  // in the order of Card.FEATURES
+    double[] points = Card.contributions(values);
+    System.out.println("score " + Card.score(values));
+    for (int f = 0; f < points.length; ++f) System.out.println(Card.FEATURES[f] + " " + points[f]);
+  }
+}
+END

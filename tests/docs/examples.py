@@ -9,7 +9,7 @@ page, it is the picture. A comment
     <!-- example: COMMAND -->
 
 is a command that the page does not show. A longer command is a file in the folder of the page: `. $PAGE.sh`. $COLLECTION is
-docs/collection; $DATA is the folder of the real sets (RULERANK_TEST_DATA). Pages that use $DATA are `real`, the others `drawn`.
+docs/collection; <!-- needs: PROGRAM --> skips a page where the program is missing; $DATA is the folder of the real sets (RULERANK_TEST_DATA). Pages that use $DATA are `real`, the others `drawn`.
 --update writes the outputs of the commands into the pages, and pictures into their folders; it keeps an output with ... that
 matches.
 """
@@ -17,6 +17,7 @@ matches.
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -125,9 +126,10 @@ def main():
             if chosen:
                 sys.exit(f"{path} has no examples of the kind {kind}")
             continue
-        needed = [name for name in re.findall(r"\$DATA/(\w[\w/.-]*)", parts) if not (data / name).exists()]
+        needed = [f"{name} in $RULERANK_TEST_DATA" for name in re.findall(r"\$DATA/(\w[\w/.-]*)", parts) if not (data / name).exists()]
+        needed += [tool for tool in re.findall(r"<!-- needs: (.*?) -->", path.read_text()) if not shutil.which(tool)]
         if needed:
-            missing.append(f"needs {needed[0]} in $RULERANK_TEST_DATA")
+            missing.append(f"needs {needed[0]}")
             print(f"{path}: Skipped", missing[-1], sep="\n")
             continue
         faults += run_page(path, pathlib.Path(program).resolve(), data, update)
