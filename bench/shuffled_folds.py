@@ -9,7 +9,7 @@ the order of the copies. The copies then take the place of LETOR_FOLDER:
 
     for seed in OUT_FOLDER/*; do
       neural_gam.py PROGRAM $seed RESULTS/$(basename $seed) --jobs 32
-      boosting_machine.py PROGRAM $seed RESULTS/$(basename $seed) --jobs 32
+      peers/boosting_machine.py PROGRAM $seed RESULTS/$(basename $seed) --jobs 32
       rulerank experiment --folds $seed/MQ2008 --ties seeded --seed $(basename $seed) --scores AdaRank=$seed/scores/MQ2008/AdaRank --out-dir ...
     done
 """
