@@ -144,8 +144,9 @@ class dense_index {
 
 /// Makes a searcher for queries among the rows of indexes, which are consecutive parts of a
 /// collection: all parts or, with `is_split`, the parts of this process of the context. Ids are
-/// those of the indexes. Adds its work to `*work` unless it is null. Throws `usage_error` for
-/// several parts or `is_split` with an engine other than `flat`. Collective if `is_split`.
+/// those of the indexes. Adds its work to `*work` unless it is null; several threads may use the
+/// searcher at once only if it is null. Throws `usage_error` for several parts or `is_split` with
+/// an engine other than `flat`. Collective if `is_split`.
 std::unique_ptr<searcher> make_searcher(context const& ctx,
                                         std::vector<std::shared_ptr<dense_index const>> parts,
                                         datasets::vectors queries, bool is_split = false,

@@ -105,7 +105,8 @@ class metric_gpu_index {
 };
 
 /// Makes a searcher for queries among the objects of an index on GPUs. The id of an object is its
-/// number. Adds its work to `*work` unless it is null.
+/// number. Adds its work to `*work` unless it is null; several threads may use the searcher at once
+/// only if it is null.
 std::unique_ptr<searcher> make_searcher(std::shared_ptr<metric_gpu_index const> index,
                                         std::shared_ptr<metric_queries const> queries,
                                         metric_gpu_work* work = nullptr);
