@@ -34,8 +34,9 @@ struct query_result {
 /// Functions search on the threads and devices of the context and soon throw `interrupted` after
 /// its stop token requests it. If the context has processes, functions are collective: processes
 /// with the same items divide the queries, and processes with other parts of a collection search
-/// for every query. All of them get all results. Several threads may call const functions of a
-/// searcher at once, without processes.
+/// for every query. All of them get all results, and all must have the same queries and give
+/// `keep_only` the same bits. Without processes, several threads may call const functions of a
+/// searcher at once, unless it was made with a `work` pointer.
 class searcher {
  public:
   virtual ~searcher() = default;
@@ -64,9 +65,10 @@ class searcher {
 
   using take_fn = std::function<void(query_result const& found)>;
   /// Searches in batches and passes the results to `take`, query by query, in order. Keeps the
-  /// results of one batch in memory: about `most_results`, or those of a single query. The size of
-  /// the first batch of a search within a radius is fixed, because the number of results is
-  /// unknown.
+  /// results of one batch in memory: about `most_results`, or those of a single query. A search
+  /// that finds more and more neighbours, for a filter or a radius, holds up to 2^25 of them, or
+  /// all items of a single query. The size of the first batch of a search within a radius is fixed,
+  /// because the number of results is unknown.
   virtual void search(context const& ctx, search_request const& request, take_fn const& take,
                       std::size_t most_results = std::size_t{1} << 22) const = 0;
 };

@@ -389,5 +389,18 @@ TEST(Searcher, NamesItemsByTheirIds) {
   EXPECT_EQ(make_searcher({}, index, texts(1, 6))->id_of(2), "text2");
 }
 
+TEST(Searcher, ProcessesNeedTheSameNumberOfQueries) {
+  rulerank::testing_tools::run_processes(2, [](process_group const& group) {
+    context ctx;
+    ctx.processes = &group;
+    auto const space = std::make_shared<word_space const>(std::vector<std::string>{"one", "two"});
+    std::vector<std::string> asked(group.is_first() ? 1 : 2, "too");
+    std::vector<metric_search_part> part{
+        {std::make_shared<metric_index const>(context(), space, metric_index_options{}),
+         space->queries(std::move(asked))}};
+    EXPECT_THROW(make_searcher(ctx, std::move(part), true), usage_error);
+  });
+}
+
 }  // namespace
 }  // namespace rulerank::knn::searcher_test

@@ -305,12 +305,14 @@ metric_search::metric_search(context const& ctx, metric_collection const& object
 metric_search::metric_search(context const& ctx, item_collection const& objects,
                              std::vector<metric_part_search> searches, bool is_on_gpus)
     : collection_with_radius(objects), searches_(std::move(searches)), is_on_gpus_(is_on_gpus) {
-  if (!searches_.empty()) count_ = searches_.front().queries->size();
-  for (metric_part_search const& part : searches_)
-    if (part.queries->size() != count_)
-      throw usage_error(fmt::format("queries: found {} for a part, expected {} as for the first",
-                                    part.queries->size(), count_));
-  if (is_split()) count_ = gather_values(*ctx.processes, count_).front();
+  std::vector<std::size_t> counts;
+  for (metric_part_search const& part : searches_) counts.push_back(part.queries->size());
+  if (is_split()) counts = join(*ctx.processes, counts);
+  if (!counts.empty()) count_ = counts.front();
+  for (std::size_t const count : counts)
+    if (count != count_)
+      throw usage_error(
+          fmt::format("queries: found {} for a part, expected {} as for the first", count, count_));
 }
 
 batch_limits metric_search::limits(context const& ctx) const {

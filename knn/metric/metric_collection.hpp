@@ -165,14 +165,15 @@ class metric_collection final : public item_collection {
 /// A search among the objects of a collection. The collection and the work must outlive it.
 class metric_search : public collection_with_radius {
  public:
-  /// `asked`: empty on a process without parts, which gets the number of queries from the first
+  /// `asked`: empty on a process without parts, which gets the number of queries from another
   /// process; the constructor is collective. `schedule`: how threads divide queries, for an index
   /// of one part or of parts for threads. Adds its work to `*work`; several threads may search at
   /// once only if it is null. Throws as `metric_objects::queries`.
   metric_search(context const& ctx, metric_collection const& objects,
                 std::optional<metric_asked> const& asked, schedule_options const& schedule = {},
                 metric_collection_work* work = nullptr);
-  /// `searches`: one per part. Throws `usage_error` for different numbers of queries.
+  /// `searches`: one per part. Throws `usage_error` for different numbers of queries, also of other
+  /// processes.
   metric_search(context const& ctx, item_collection const& objects,
                 std::vector<metric_part_search> searches, bool is_on_gpus);
 

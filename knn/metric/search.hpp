@@ -330,7 +330,8 @@ struct metric_search_part {
 /// Makes a searcher for queries among the objects of indexes, which are consecutive parts of a
 /// collection: all parts or, with `is_split`, the parts of this process of the context. All parts
 /// have the same queries. The id of an object is its number. Adds its work to `*work` unless it is
-/// null. Throws `usage_error` for different numbers of queries. Collective if `is_split`.
+/// null; several threads may use the searcher at once only if it is null. Throws `usage_error` for
+/// different numbers of queries, also of other processes. Collective if `is_split`.
 std::unique_ptr<searcher> make_searcher(context const& ctx, std::vector<metric_search_part> parts,
                                         bool is_split = false, metric_work* work = nullptr);
 
