@@ -63,7 +63,7 @@ class batches {
         output_(output),
         deal_(deal),
         deals_(deals_queries(ctx, collection)),
-        k_(std::clamp<std::size_t>(collection.size(), 1, request.k)) {}
+        k_(std::clamp<std::size_t>(collection.size(), 1, std::max<std::size_t>(request.k, 1))) {}
 
   /// Returns the number of results, over all processes if necessary.
   std::uint64_t search(index_range batch) {

@@ -305,6 +305,10 @@ void expect_all_calls(context const& ctx, searcher const& search, searcher_kind 
     for (std::size_t q = 0; q < queries; ++q)
       expect_same(found.rows_of(q), found.values_of(q),
                   within_of(all[q], kind.order, radius, allowed));
+    // A radius needs no k.
+    search.search(ctx, {.k = 0, .radius = radius}, [&](query_result const& one) {
+      expect_same(one.items, one.values, within_of(all[one.query], kind.order, radius, allowed));
+    });
   }
 }
 
