@@ -374,8 +374,13 @@ TEST_P(Searchers, StopBetweenBatches) {
   std::stop_source stop;
   context ctx;
   ctx.stop = stop.get_token();
-  stop.request_stop();
-  EXPECT_THROW(search->search(ctx, {5}, [](query_result const&) {}), interrupted);
+  std::size_t taken = 0;
+  auto const take = [&](query_result const&) {
+    ++taken;
+    stop.request_stop();
+  };
+  EXPECT_THROW(search->search(ctx, {5}, take, 5), interrupted);
+  EXPECT_EQ(taken, 1U) << "a batch is one query";
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Searchers, testing::ValuesIn(kinds()), [](auto const& one) {
