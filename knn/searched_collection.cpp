@@ -269,10 +269,14 @@ neighbours searched_collection::nearest_in_filter(context const& ctx, index_rang
   kept.k = k;
   kept.id.assign(kept.queries * k, no_neighbour);
   kept.value.assign(kept.queries * k, 0);
+  if (kept_ == 0) {  // a search for no queries gives the order
+    kept.order = nearest_of_all(ctx, {queries.begin, queries.begin}, k).order;
+    return kept;
+  }
   // The expected number of items that contain k of the filter, if its items are evenly distributed,
   // and half as many more.
-  double const expected = 1.5 * static_cast<double>(k) * static_cast<double>(size()) /
-                          static_cast<double>(std::max<std::size_t>(kept_, 1));
+  double const expected =
+      1.5 * static_cast<double>(k) * static_cast<double>(size()) / static_cast<double>(kept_);
   find_until_enough(
       queries, size(), static_cast<std::size_t>(std::min(expected, 1e18)) + 1,
       [&](index_range some, std::size_t more) {

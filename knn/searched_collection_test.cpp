@@ -349,6 +349,15 @@ TEST(SearchInBatches, FiltersAndRadii) {
   EXPECT_THROW(collection.keep_only(too_few), usage_error);
 }
 
+TEST(SearchInBatches, AFilterWithoutItemsSearchesForNoQuery) {
+  line_collection collection(items, queries);
+  collection.keep_only_items({});
+  neighbours const found = collection.nearest({}, 3);
+  EXPECT_EQ(found.order, value_order::smaller_is_nearer);
+  EXPECT_EQ(found.id, std::vector<std::uint32_t>(3 * queries.size(), no_neighbour));
+  EXPECT_EQ(collection.calls, (std::vector<call>{{0, 0, 3}}));
+}
+
 TEST(SearchInBatches, ProcessesFilterAlike) {
   std::vector<bool> filter(items.size());
   for (std::size_t i = 0; i < items.size(); i += 2) filter[i] = true;
