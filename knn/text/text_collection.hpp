@@ -1,6 +1,5 @@
 #pragma once
 
-#include "core/output_file.hpp"
 #include "knn/searched_collection.hpp"
 #include "knn/sparse/sparse_search.hpp"
 #include "knn/text/text_index.hpp"
@@ -12,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace rulerank::inline v0::knn {
