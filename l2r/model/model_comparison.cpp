@@ -3,7 +3,7 @@
 #include "l2r/model/query_folds.hpp"
 #include "l2r/model/recommended.hpp"
 #include "l2r/model/scorer.hpp"
-#include "l2r/scorecard/graded_pool.hpp"
+#include "l2r/scorecard/one_page.hpp"
 #include "l2r/scorecard/query_parts.hpp"
 
 #include <algorithm>

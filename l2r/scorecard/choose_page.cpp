@@ -1,6 +1,5 @@
 #include "core/process_group.hpp"
 #include "l2r/model/query_folds.hpp"
-#include "l2r/scorecard/graded_pool.hpp"
 #include "l2r/scorecard/one_page.hpp"
 #include "l2r/scorecard/query_parts.hpp"
 

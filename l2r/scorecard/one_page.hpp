@@ -1,7 +1,9 @@
 #pragma once
 
 #include "core/context.hpp"
+#include "datasets/dataset.hpp"
 #include "datasets/discretizer.hpp"
+#include "l2r/scorecard/graded_pool.hpp"
 #include "l2r/scorecard/scorecard.hpp"
 
 #include <cstddef>
@@ -63,5 +65,18 @@ struct page_choice {
 page_choice choose_page(context const& ctx, std::span<datasets::query_group const> queries,
                         datasets::binned_dataset const& training, datasets::discretizer const& cuts,
                         scorecard_options const& asked);
+
+/// The sizes that were tried for a card, and the loss whose quality the trials have.
+struct tried_cards {
+  card_loss loss = card_loss::pair;
+  std::vector<card_trial> trials;
+};
+
+/// Cross-fits cards of several sizes, at most `options.page->max_features`, over folds of the
+/// labelled queries: a fold's labels judge cards fitted to grades that the other folds' labels
+/// give. The quality is NDCG over the labelled documents, or minus the squared error of the labels
+/// where `choose_page` would use the loss `point`. No trials where fewer than 20 queries judge.
+tried_cards try_graded_sizes(context const& ctx, datasets::dataset const& train, grading const& how,
+                             datasets::discretizer const& cuts, scorecard_options const& options);
 
 }  // namespace rulerank::l2r
