@@ -64,7 +64,8 @@ sigset_t block_signals() {
   return signals;
 }
 
-/// Waits for one of the signals, at most so long; continues after the process was stopped (Ctrl-Z).
+/// Waits for one of the signals, at most for `time`; continues after the process was stopped
+/// (Ctrl-Z).
 void wait_for_signal(sigset_t const& signals, std::chrono::milliseconds time) {
   auto const end = std::chrono::steady_clock::now() + time;
   for (;;) {

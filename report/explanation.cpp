@@ -47,7 +47,7 @@ void add_norm(member_words const& words, blocks& to) {
 /// contributions of the features sum to `total`.
 struct displayed_member {
   bool several = false;  ///< the model has several members
-  double unit = 1;       ///< what 1 of the member's own score adds to the model's score
+  double unit = 1;       ///< the model's score rises by this if the member's own score rises by 1
   int digits = 6;
   std::int64_t base = 0, total = 0;  ///< in units of the last digit
   std::vector<l2r::feature_effect> const& features;
@@ -56,7 +56,7 @@ struct displayed_member {
   double number(std::int64_t units) const {
     return static_cast<double>(units) / std::pow(10, digits);
   }
-  /// What a feature, or a pair of features, adds.
+  /// The contribution of a feature, or of a pair of features.
   std::int64_t adds_of(std::uint32_t feature, std::optional<std::uint32_t> partner = {}) const {
     auto const at = std::ranges::find_if(features, [&](l2r::feature_effect const& one) {
       return one.feature == feature && one.partner == partner;
@@ -67,7 +67,7 @@ struct displayed_member {
   char const* total_name() const { return several ? "(part)" : "(score)"; }
 };
 
-/// What 1 of a member's own score adds to the score of `members` members.
+/// The rise of the score of `members` members if a member's own score rises by 1.
 double unit_of(double deviation, std::size_t members) {
   if (members == 1) return 1;
   return deviation > 0 ? 1 / (deviation * static_cast<double>(members)) : 0;
@@ -200,7 +200,8 @@ struct moved_rules {
   }
 };
 
-/// What the rules of either direction move together, in millionths that sum to `total`.
+/// The effects of all rules that raise the score and of all that lower it, in millionths that sum
+/// to `total`.
 std::vector<std::int64_t> moved_each_way(moved_rules const& rules, l2r::moving_rules const& up,
                                          l2r::moving_rules const& down, std::int64_t total) {
   return l2r::rounded_to_sum(std::array{rules.moves(up.moved), rules.moves(down.moved)}, 1e-6,
@@ -341,7 +342,7 @@ void add_sum(l2r::sum_explanation const& of, displayed_member const& member,
   add_norm(words, to);
 }
 
-/// What each term of a sum adds, in units of the last digit.
+/// The contribution of each term of a sum, in units of the last digit.
 std::vector<std::int64_t> adds_of(l2r::sum_explanation const& why, displayed_member const& member) {
   std::vector<std::int64_t> adds;
   for (l2r::score_term const& term : why.terms)
