@@ -126,9 +126,11 @@ std::optional<std::string> dense_collection::id_of(std::uint32_t row) const {
 
 dense_search_work work_of_all(context const& ctx, dense_search_work work) {
   if (!has_processes(ctx)) return work;
-  for (std::uint64_t* const count :
-       {&work.recomputed, &work.widened, &work.counts["by_minima"], &work.counts["by_sorting"]})
+  for (std::uint64_t* const count : {&work.recomputed, &work.widened})
     *count = sum(*ctx.processes, *count);
+  // A process without work may lack names that others have.
+  auto const all = gather_values(*ctx.processes, std::exchange(work.counts, {}));
+  for (engine_counts const& counts : all) add(work.counts, counts);
   return work;
 }
 

@@ -76,7 +76,8 @@ class dense_collection final : public item_collection {
   row_ids names_;
 };
 
-/// Returns the sum of the counts of all processes, on each process. Collective.
+/// Returns the sum of the counts of all processes, also of the engine's own, on each process. The
+/// seconds and devices are those of this process. Collective.
 dense_search_work work_of_all(context const& ctx, dense_search_work work);
 
 /// A search for vectors among dense rows. The collection and the work must outlive it.

@@ -1,10 +1,12 @@
 #include "knn/dense/search.hpp"
 
 #include "core/message_testing.hpp"
+#include "core/process_group_testing.hpp"
 #include "core/testing.hpp"
 #include "knn/dense/candidate_list.hpp"
 #include "knn/dense/centre.hpp"
 #include "knn/dense/definition.hpp"
+#include "knn/dense/dense_collection.hpp"
 #include "knn/dense/dense_reference.hpp"
 #include "knn/dense/error_bound.hpp"
 #include "knn/dense/flat_kernels.hpp"
@@ -576,6 +578,21 @@ TEST(float_bounds, next_floats) {
   EXPECT_EQ(float_below(INFINITY), INFINITY);
   EXPECT_EQ(float_above(-INFINITY), -INFINITY);
   EXPECT_EQ(float_above(1e-300), std::numeric_limits<float>::denorm_min());
+}
+
+TEST(dense_search, work_of_all_processes) {
+  rulerank::testing_tools::run_processes(3, [](process_group const& group) {
+    context ctx;
+    ctx.processes = &group;
+    auto const rank = static_cast<std::uint64_t>(group.rank());
+    dense_search_work own{.recomputed = rank, .widened = 1};
+    if (rank > 0) own.counts = {{"kernel_ns", rank}};  // the first process has no work
+    dense_search_work const all = work_of_all(ctx, own);
+    EXPECT_EQ(all.recomputed, 3U);
+    EXPECT_EQ(all.widened, 3U);
+    EXPECT_EQ(all.counts, (engine_counts{{"kernel_ns", 3}}));
+    EXPECT_TRUE(work_of_all(ctx, {}).counts.empty());
+  });
 }
 
 TEST(dense_search, mnist) {
