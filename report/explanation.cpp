@@ -502,7 +502,8 @@ void add_ranks(datasets::dataset const& query, l2r::member_comparison const& mem
 void say_members(std::size_t members, blocks& to) {
   say(to,
       "The score is the sum of {} members' parts. A member's part is the z-score of its own score "
-      "within the query, divided by {}: `unit` is what 1 of its own score adds to the score. All "
+      "within the query, divided by {}. If its own score rises by 1, the score rises by `unit`. "
+      "All "
       "other tables are in the unit of the score, and their numbers add up.",
       members, members);
 }
