@@ -616,9 +616,8 @@ chart card_frontier(std::string const& title, l2r::card_sizes const& of, std::st
                     std::string_view chosen) {
   bool const squares = of.loss == l2r::card_loss::point;
   std::string const quality = squares ? "squared error" : "NDCG";
-  chart made{.title = fmt::format("{}: {} by features on the card, by cross-fitting {}; {} were "
-                                  "chosen; bars: one standard error of the difference to the "
-                                  "largest card",
+  chart made{.title = fmt::format("{}: {} by features on the card, by cross-fitting {}; {}; bars: "
+                                  "one standard error of the difference to the largest card",
                                   title, quality, how, chosen),
              .x = {"features"},
              .y = {quality},
@@ -643,8 +642,8 @@ std::vector<chart> add_model(context const& ctx, std::string const& path,
     std::visit([&](auto const& member) { add_to_page(member, one, options.top, to); }, one.member);
   }
   for (l2r::card_sizes const& one : l2r::tried_sizes(model))
-    frontiers.push_back(
-        card_frontier(path, one, "in the training documents", fmt::format("{}", one.chosen)));
+    frontiers.push_back(card_frontier(path, one, "in the training documents",
+                                      fmt::format("{} were chosen", one.chosen)));
   return frontiers;
 }
 

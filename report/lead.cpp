@@ -182,7 +182,7 @@ chart sizes_frontier(std::string const& name, std::string const& system,
   }
   return card_frontier(fmt::format("{}, {}", name, system), mean,
                        "in the training sets, mean of the folds",
-                       fmt::format("{}", fmt::join(chosen, ", ")));
+                       fmt::format("chosen in the folds: {}", fmt::join(chosen, ", ")));
 }
 
 /// Charts of the sizes of cards, one per system.

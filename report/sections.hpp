@@ -33,7 +33,7 @@ void add_summary(context const& ctx, validation_group const& group, blocks& to);
 void add_queries(context const& ctx, validation_group const& group, report_options const& options,
                  blocks& to);
 /// A chart of the sizes that were tried for a card: quality against features. `how`: the documents
-/// of the cross-fitting; `chosen`: the sizes that were chosen.
+/// of the cross-fitting; `chosen`: a clause with the chosen size, or those of the folds.
 chart card_frontier(std::string const& title, l2r::card_sizes const& of, std::string_view how,
                     std::string_view chosen);
 /// Effectiveness against number of labels.

@@ -236,7 +236,7 @@ class Report(harness.CommandLine):
         self.expect(0, "report", "result", "--format", "markdown", "--out", "r.md")
         text = (self.folder / "r.md").read_text()
         self.assertIn("result, card: NDCG by features on the card, by cross-fitting in the training sets, mean of the folds; "
-                      f"{', '.join(str(of['chosen']) for of in sizes)} were chosen; ", text)
+                      f"chosen in the folds: {', '.join(str(of['chosen']) for of in sizes)}; ", text)
         number = re.search(r"result, card: NDCG by features.*?figure-(\d)\.svg", text, re.S)[1]
         frontier = (self.folder / f"r-figures/figure-{number}.svg").read_text()
         for of in zip(*(of["frontier"] for of in sizes)):
