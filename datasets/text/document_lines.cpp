@@ -1,6 +1,7 @@
 #include "datasets/text/document_lines.hpp"
 
 #include "core/error.hpp"
+#include "datasets/input/fields.hpp"
 #include "datasets/text/encoding.hpp"
 #include "datasets/trec.hpp"
 
@@ -12,6 +13,7 @@
 namespace rulerank::inline v0::datasets {
 
 std::string fault_of_id(std::string_view id, id_form form) {
+  if (is_missing_word(id)) return missing_id_fault("id", id);
   if (form == id_form::any) return {};
   bool const hash = form == id_form::qid && id.find('#') != id.npos;
   if (is_run_column(id) && !hash) return {};

@@ -1033,6 +1033,17 @@ TEST_F(text_files, what_the_taker_throws_comes_through) {
                std::logic_error);
 }
 
+TEST_F(text_files, ids_that_stand_for_missing_values) {
+  auto const found = [](std::string const& id) {
+    return ": found the id " + id + ", which stands for a missing value, expected another id";
+  };
+  EXPECT_EQ(complaint("a\tx\nNA\ty\n"), ":2:1" + found("NA"));
+  EXPECT_EQ(complaint("id,text\na,x\nNaN,y\n"), ":3:1" + found("NaN"));
+  EXPECT_EQ(complaint("{\"id\":\"null\",\"text\":\"\"}\n"), ":1:1" + found("null"));
+  EXPECT_EQ(complaint("<top>\n<num> NA\n<title> x\n</top>\n"), ":2:1" + found("NA"));
+  EXPECT_EQ(read("Na\tx\n")[0].id, "Na");
+}
+
 // real data
 
 TEST(real_text, cranfield) {
