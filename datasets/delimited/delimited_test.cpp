@@ -350,9 +350,10 @@ std::vector<odd_file> odd_files() {
        "f:1:11: the name \"gr\\xf6\\xdfe\" is not UTF-8, expected UTF-8; iconv -f ENCODING -t "
        "UTF-8 converts the file"},
       {"no column of labels, and the option for that", "qid,a\n1,2\n",
-       "f:1:1: found no column label, expected one (or --unlabelled -1 if no label is known)"},
+       "f:1:1: found no column label, expected one (or the option unlabelled -1 if no label is "
+       "known)"},
       {"no label, and the option for that", "label,qid,a\n,1,2\n",
-       "f:2:1: found no label, expected an integer of 0 or more (or --unlabelled -1 if an "
+       "f:2:1: found no label, expected an integer of 0 or more (or the option unlabelled -1 if an "
        "empty cell means that the document has no label)"},
       {"no label among fractional ones", "label,qid,a\n,1,2\n",
        "f:2:1: found no label, expected a number of 0 or more", fractional},

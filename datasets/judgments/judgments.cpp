@@ -137,7 +137,7 @@ query_key query_ids::key_as(bool text, query_key const& key, source_position con
   if (!file_.empty() || text)
     throw error(where,
                 fmt::format("found query {}, expected its {} in {}", rulerank::quoted(key.name),
-                            text ? "text" : "id", file_.empty() ? "a file of queries" : file_));
+                            text ? "text" : "id", file_.empty() ? "the file of --queries" : file_));
   of_text_.emplace(key.name, texts_.size());
   texts_.push_back({std::to_string(texts_.size() + 1), key.name, where});
   return {texts_.back().id, false};

@@ -311,7 +311,7 @@ TEST_F(judgment_files, queries_get_ids_and_texts) {
   EXPECT_EQ(complaint_of(place, [&] { known.name_queries(given, true); }),
             ":2:3: found query \"7\", expected its text in " + path);
   EXPECT_EQ(complaint_of(place, [&] { query_ids().name_queries(given, true); }),
-            ":2:3: found query \"7\", expected its text in a file of queries");
+            ":2:3: found query \"7\", expected its text in the file of --queries");
   EXPECT_EQ(complaint_of(place,
                          [&] {
                            read_judgments(context{}, file("query,docid,rating\nx,1,2\n"), {}, "id",

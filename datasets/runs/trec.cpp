@@ -92,11 +92,18 @@ void expect_present(std::string const& file, std::uint64_t line, field const& id
 
 /// Throws, too, if an id between blanks is in quotes.
 void expect_plain_id(std::string const& file, std::uint64_t line, field const& id) {
-  if (id.text.size() > 1 && id.text.front() == '"' && id.text.back() == '"')
+  if (id.text.size() > 1 && id.text.front() == '"' && id.text.back() == '"') {
+    std::string_view const inside = id.text.substr(1, id.text.size() - 2);
+    if (is_query_title(inside) || is_document_title(inside))
+      throw error({file, line, id.column},
+                  fmt::format("found a header with {}, expected no header and no quotes (in R: "
+                              "quote = FALSE, row.names = FALSE, col.names = FALSE)",
+                              id.text));
     throw error({file, line, id.column},
                 fmt::format("found the id {} in quotes, expected it without quotes (in R: quote = "
                             "FALSE)",
                             id.text));
+  }
   expect_present(file, line, id);
 }
 
@@ -156,8 +163,13 @@ bool seems_title(field const& word) {
 /// Throws an error about a label that is no integer.
 [[noreturn]] void fail_label(std::string const& name, judgment_fields const& found) {
   double value = 0;
-  bool const is_fraction =
-      read_number(found.label.text, value) == number_kind::finite && value != std::trunc(value);
+  number_kind const kind = read_number(found.label.text, value);
+  bool const is_fraction = kind == number_kind::finite && value != std::trunc(value);
+  using limits = std::numeric_limits<std::int32_t>;
+  if (kind == number_kind::too_large || (kind == number_kind::finite && !is_fraction))
+    throw error({name, found.label_line, found.label.column},
+                fmt::format("found '{}', expected a label of {} to {}", found.label.text,
+                            limits::min(), limits::max()));
   throw error(
       {name, found.label_line, found.label.column},
       fmt::format("found '{}', expected a whole number as label{}{}{}{}", found.label.text,
@@ -363,11 +375,12 @@ void expect_run_words(std::vector<field> const& f, std::string const& name, std:
   if (n == 6 && f[3].text.find_first_not_of("0123456789") == f[3].text.npos) return;
   bool const is_moved = n > 6 && is_number(f[n - 3].text) && is_number(f[n - 2].text);
   if (is_whole_number(f[3].text) && !is_moved) return;
-  if (is_number(f[3].text) && n == 6)
+  if (n == 6)
     throw error({name, line, f[3].column},
                 fmt::format("found '{}' as rank, expected a whole number; the columns are qid, Q0, "
-                            "docno, rank, score, tag",
-                            f[3].text));
+                            "docno, rank, score, tag{}{}",
+                            f[3].text, is_number(f[3].text) ? "" : ", without blanks in ids",
+                            comment_hint(f[0].text)));
   throw error({name, line, f[3].column},
               fmt::format("found '{}' as rank in a line of {}, expected 6 words (qid, Q0, docno, "
                           "rank, score, tag) without blanks in ids{}",

@@ -77,6 +77,11 @@ TEST_F(trec_files, qrels_with_headers) {
       {"qid,docid,label\n1,a,Exact\n",
        ":2:5: found 'Exact', expected a whole number as label; `rulerank judgments --label-names` "
        "makes numbers of words"},
+      {"1 0 a 99999999999\n",
+       ":1:7: found '99999999999', expected a label of -2147483648 to 2147483647"},
+      {"\"qid\" \"iter\" \"docno\" \"rel\"\n\"1\" 0 \"a\" 1\n",
+       ":1:1: found a header with \"qid\", expected no header and no quotes (in R: quote = FALSE, "
+       "row.names = FALSE, col.names = FALSE)"},
       {"who 0 what grade\n1 0 a 1\n",
        ":1:12: found 'grade', expected a whole number as label; a header names columns such as "
        "qid, docid and rating"},
@@ -199,7 +204,8 @@ TEST_F(trec_files, qrels_are_refused_where_they_are_wrong) {
        ":1:7: found '1.5', expected a whole number as label; `rulerank evaluate --test` reads "
        "fractional "
        "labels"},
-      {"1 0 a 9999999999\n", ":1:7: found '9999999999', expected a whole number as label"},
+      {"1 0 a 9999999999\n",
+       ":1:7: found '9999999999', expected a label of -2147483648 to 2147483647"},
       {"1 0 a 1\n2 0 a 1\n1 0 a 1\n",
        ":3:5: found document 'a' of query '1' again, expected it once"},
   };
@@ -278,7 +284,12 @@ TEST_F(trec_files, an_id_with_a_blank_is_found) {
       {"q Q0 a 1 2 t\nq Q0 New York 1 12.5 t\n",
        ":2:10: found 'York' as rank in a line of 7 words" + expected},
       {"q Q0 Catch 22 1 12.5 t\n", ":1:12: found '22' as rank in a line of 7 words" + expected},
-      {"q Q0 New York 1 12.5\n", ":1:10: found 'York' as rank in a line of 6 words" + expected},
+      {"q Q0 New York 1 12.5\n",
+       ":1:10: found 'York' as rank, expected a whole number; the columns are qid, Q0, docno, "
+       "rank, score, tag, without blanks in ids"},
+      {"1 Q0 a NA 3 t\n",
+       ":1:8: found 'NA' as rank, expected a whole number; the columns are qid, Q0, docno, rank, "
+       "score, tag, without blanks in ids"},
   };
   expect_messages(rows, [&](std::string const& text) { return complaint(text, read); });
 }

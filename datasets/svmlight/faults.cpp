@@ -25,8 +25,8 @@ std::string wrong_group_sum(std::string_view more_than, std::size_t sum, std::st
 
 std::string query_again(std::string_view qid, std::uint64_t last_line) {
   return fmt::format(
-      "found query {} again, expected its lines together (they ended on line {}); regroup gathers "
-      "them",
+      "found query {} again, expected its lines together (they ended on line {}); the "
+      "option regroup gathers them",
       rulerank::quoted(qid), last_line);
 }
 

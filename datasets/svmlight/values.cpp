@@ -57,7 +57,7 @@ std::string read_label(std::string_view token, line_rules const& rules, document
 std::string unlabelled_hint(line_rules const& rules, std::string_view condition,
                             std::int32_t label) {
   if (!rules.suggest_unlabelled) return {};
-  return fmt::format(" (or --unlabelled {} {})", label, condition);
+  return fmt::format(" (or the option unlabelled {} {})", label, condition);
 }
 
 std::string read_value(std::string_view token, std::string_view feature, line_rules const& rules,

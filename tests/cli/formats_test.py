@@ -336,7 +336,7 @@ class Formats(harness.CommandLine):
                 ("the same in SVMlight", b"1 qid:1 a\xc2\x9bb:1\n",
                  '{in}:1:9: feature "a\\xc2\\x9bb" is not a number or a name'),
                 ("an empty label", b"label,qid,a\n1,q,2\n,q,3\n",
-                 "{in}:3:1: found no label, expected an integer of 0 or more (or --unlabelled -1 if"),
+                 "{in}:3:1: found no label, expected an integer of 0 or more (or the option unlabelled -1 if"),
                 ("names and numbers", b"label\tqid\ta\t7\n1\tq\t1\t2\n",
                  "{in}:1:13: found a feature by number"),
                 ("mixed features", b"1 qid:1 a:1\n0 qid:1 2:1\n", "{in}:2:9: found a feature by number"),

@@ -203,7 +203,7 @@ class Judgments(harness.CommandLine):
                 "--queries-out: found ids of all queries, expected texts"),
             Row("output is an input", QUEPID, "judgments {in} --out {in} --to csv", 2, "--out"),
             Row("missing texts", b"1 0 a 1\n", to + "csv", 3,
-                "{in}:1:5: found query \"1\", expected its text in a file of queries"),
+                "{in}:1:5: found query \"1\", expected its text in the file of --queries"),
             Row("blank in an id", b"qid,docid,rating\n1,a b,1\n", to + "qrels", 3,
                 "{in}:2:3: found document \"a b\", expected one word other than # for qrels"),
             Row("fractional grade", b"1 0 a 0.5\n", to + "qrels", 3,
