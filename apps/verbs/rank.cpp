@@ -286,6 +286,8 @@ ranking_counts rank_files(session& owner, rank_arguments const& arguments,
 void rank_query(session& owner, rank_arguments& arguments, CLI::App const& verb) {
   owner.expect_one_process("rank --query");
   expect_none_of(verb, {"--tag"}, "{} cannot be combined with --query, expected --run");
+  if (verb.count("--query") == 0 && !arguments.tests.empty())
+    expect_none_of(verb, {"--collection", "--index"}, "{} needs --query instead of --test");
   if (!arguments.tests.empty() || !arguments.runs.empty())
     throw usage_error(
         "--query cannot be combined with --test or --run; put a query of several words in quotes");

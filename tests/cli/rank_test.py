@@ -46,6 +46,14 @@ class Rank(harness.CommandLine):
     def fit_rules(self, *words):
         self.fit("--members", "rules", *words)
 
+    def test_a_file_without_features_of_the_model(self):
+        other = self.file("other.txt", b"0 qid:1 7:1\n0 qid:1 8:1\n")
+        self.fit()
+        warning = b"no document lists a feature of the model, so all documents of a query tie"
+        for verb in (["rank"], ["explain", "--qid", 1]):
+            self.assertEqual(self.expect(0, *verb, "--model", self.model, "--test", other).stderr.count(warning), 1)
+            self.assertNotIn(warning, self.expect(0, *verb, "--model", self.model, "--test", self.test).stderr)
+
     def test_engines_threads_and_ways_in_give_the_same_bytes(self):
         for options in ([], ["--rule-size", 4], ["--rule-size", 2, "--min-support", 3],
                         ["--support-weight", -0.25, "--smoothing", 5, "--method", "width"],
@@ -852,6 +860,8 @@ class Rank(harness.CommandLine):
             Row("smoothing", b"", rank + "--smoothing -1", 2, "-1", files),
             Row("weight", b"", rank + "--support-weight nan", 2, "weight", files),
             Row("engine", b"", rank + "--engine quick", 2, "found engine 'quick', expected one of auto", files),
+            Row("an index beside a test file", b"", "rank --train {train} --test {test} --index i", 2,
+                "--index needs --query instead of --test", files),
             Row("both outputs", b"", "rank --train {train} --test {test} --run -", 2, "", files),
             Row("constant features", CONSTANT, "rank --train {in} --test {test} --out {out}", 3,
                 "{in}:1:1: no feature has two bins", files),

@@ -4,6 +4,7 @@
 #include "apps/shared/options/options.hpp"
 #include "apps/shared/session/console.hpp"
 #include "core/error.hpp"
+#include "l2r/model/input_columns.hpp"
 #include "l2r/model/options_json.hpp"
 #include "l2r/model/recommended.hpp"
 #include "l2r/rules/engine_knobs.hpp"
@@ -11,6 +12,8 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <variant>
@@ -194,6 +197,18 @@ l2r::model read_model(session& owner, std::string const& path, ranker_arguments 
 
 void warn_of_lacking_features(session& owner, datasets::dataset const& data,
                               l2r::model const& model) {
+  std::set<std::string> known;
+  for (std::uint32_t const feature : l2r::scored_features(model))
+    known.insert(datasets::name_of(feature, l2r::names_of(model)));
+  auto const is_known = [&](std::uint32_t feature) {
+    return known.contains(datasets::name_of(feature, data.names));
+  };
+  if (data.size() > 0 && !known.empty() &&
+      std::ranges::none_of(datasets::listed_features(data), is_known))
+    return owner.warn(
+        fmt::format("{}: no document lists a feature of the model, so all documents "
+                    "of a query tie",
+                    data.name));
   // All members learned from the same documents, so feature names agree.
   for (l2r::model_member const& member : model.members)
     if (auto const& cuts = l2r::cuts_of(member))

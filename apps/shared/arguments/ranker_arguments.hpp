@@ -92,7 +92,8 @@ l2r::model make_model(session& owner, std::string const& train, reading_argument
 /// Reads a model file. Throws `usage_error` if given options contradict it.
 l2r::model read_model(session& owner, std::string const& path, ranker_arguments const& line);
 
-/// Warns of a CSV or TSV file that lacks columns for features of the model.
+/// Warns of documents that list none of the features that the model scores, and of a CSV or TSV
+/// file that lacks columns for some.
 void warn_of_lacking_features(session& owner, datasets::dataset const& data,
                               l2r::model const& model);
 /// The engine's name; without an engine, the kinds of the members.
