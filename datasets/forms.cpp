@@ -161,7 +161,7 @@ constexpr file_form forms[] = {
      .name = "trec",
      .recognized_by = "a tag",
      .read = "`<DOC>` with `<DOCNO>` or an attribute `id`",
-     .options = "`--collection-format trec`",
+     .options = "`--collection-format trec`, `--text-fields`",
      .refused = "text between documents, a document without its end or within another one",
      .sample = "<DOC>\n<DOCNO> 1 </DOCNO>\n<TITLE>red</TITLE>\n<TEXT>wing</TEXT>\n</DOC>\n",
      .content = "1 title=red  text=wing ",
@@ -171,7 +171,7 @@ constexpr file_form forms[] = {
      .name = "trec topics",
      .recognized_by = "a tag",
      .read = "`<top>`, `<topic>`, `<inex_topic>` and Indri's `<query>`, as below",
-     .options = "`--collection-format trec`",
+     .options = "`--collection-format trec`, `--query-fields`",
      .refused =
          "a topic within another one, a section twice, words between sections, titles in two "
          "languages, Indri's operators",

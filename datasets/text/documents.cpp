@@ -3,6 +3,7 @@
 #include "core/error.hpp"
 #include "datasets/delimited/label_cells.hpp"
 #include "datasets/delimited/layout.hpp"
+#include "datasets/forms.hpp"
 #include "datasets/input/lines.hpp"
 #include "datasets/input/text_source.hpp"
 #include "datasets/svmlight/comments.hpp"
@@ -44,8 +45,12 @@ void read_tsv(document_lines& lines, text_options const& options) {
     auto const up_to_tab = [&]() {
       std::size_t const tab = rest.find('\t');
       if (tab == rest.npos)
-        lines.fail(column + rest.size(),
-                   fmt::format("found no tab after {}, expected {}", rulerank::quoted(rest), form));
+        lines.fail(
+            column + rest.size(),
+            fmt::format("found no tab after {}, expected {}{}", rulerank::quoted(rest), form,
+                        is_first && lines.given() == 0 && rest.find_first_of(",;") != rest.npos
+                            ? "; --id-field and --text-fields read a table with a header"
+                            : ""));
       std::string const field(rest.substr(0, tab));
       rest.remove_prefix(tab + 1);
       column += tab + 1;
@@ -264,6 +269,7 @@ void read_trec_folder(context const& ctx, std::string const& path, text_options 
   std::filesystem::path const folder = std::filesystem::path(path) / "";
   auto const files = files_below(ctx, path, folder, options);
   document_ids ids(options);
+  trec_fields fields{options.text_fields};
   std::size_t count = 0;
   std::function<void(text_document &&)> const without_line = [&](text_document&& document) {
     document.line = 0;
@@ -271,10 +277,11 @@ void read_trec_folder(context const& ctx, std::string const& path, text_options 
   };
   for (std::string const& file : files) {
     document_lines lines(ctx, (folder / file).string(), options, without_line, ids);
-    if (lines.next()) count += read_trec(lines);
+    if (lines.next()) count += read_trec(lines, fields);
   }
   if (count == 0)
     throw error({path, 0, 0}, "found no documents in the folder, expected at least one");
+  fields.expect_found(path);
 }
 
 /// Throws `error` for a folder in BEIR's format, whose files are the documents, queries and
@@ -311,6 +318,23 @@ void check_options(text_format format, text_options const& options) {
   if (options.number_by_position && format != cranfield && format != svmlight &&
       format != automatic)
     throw usage_error("only the formats cranfield and svmlight can be numbered by position");
+}
+
+/// Throws `error` for options that name an id or texts where the format has no such names.
+void expect_names(text_format format, text_options const& options, std::string const& file) {
+  using enum text_format;
+  if (format == automatic || format == table || format == jsonl || format == json) return;
+  if (!options.id_field.empty())
+    throw error({file, 0, 0},
+                fmt::format("found the form {}, expected JSON or a table with {} "
+                            "for --id-field",
+                            name_in(text_format_names, format), printable(options.id_field)));
+  if (!options.text_fields.empty() && format != trec)
+    throw error({file, 0, 0},
+                fmt::format("found the form {}, expected JSON, trec or a table with {} for "
+                            "--text-fields or --query-fields",
+                            name_in(text_format_names, format),
+                            printable(fmt::format("{}", fmt::join(options.text_fields, ", ")))));
 }
 
 }  // namespace
@@ -356,6 +380,7 @@ void read_documents(context const& ctx, std::string const& path, text_format for
     expect_no_beir(path);
     format = is_trec_folder(ctx, path, options.encoding) ? text_format::trec : text_format::folder;
   }
+  expect_names(format, options, path);
   if (format == text_format::folder) return read_folder(ctx, path, options, take);
   if (format == text_format::trec && path != "-" && std::filesystem::is_directory(path, ignored))
     return read_trec_folder(ctx, path, options, take);
@@ -371,6 +396,7 @@ void read_documents(context const& ctx, std::string const& path, text_format for
   if (may_be_table && separator_of(lines.line()).size > 0 && !lines.next())
     throw error({lines.name(), 1, 1}, no_texts);
   if (format == text_format::automatic) format = format_of_first_line(lines.line(), options);
+  expect_names(format, options, lines.name());
   if (format == text_format::tsv) return read_tsv(lines, options);
   if (format == text_format::jsonl) return read_jsonl(lines, options, options.lines.has_value());
   if (format == text_format::json) return read_json_array(lines, options);
@@ -385,8 +411,9 @@ void read_documents(context const& ctx, std::string const& path, text_format for
     return read_table(lines, options);
   }
   if (format == text_format::trec) {
-    if (read_trec(lines) == 0) throw error({lines.name(), 1, 1}, no_texts);
-    return;
+    trec_fields fields{options.text_fields};
+    if (read_trec(lines, fields) == 0) throw error({lines.name(), 1, 1}, no_texts);
+    return fields.expect_found(lines.name());
   }
   if (format == text_format::svmlight) return read_vectors(lines, options.number_by_position);
   read_cranfield(lines, options.number_by_position);

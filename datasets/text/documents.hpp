@@ -63,7 +63,7 @@ struct text_options {
   /// cranfield, svmlight: ids are 1, 2, ... instead of those after .I or in comments.
   bool number_by_position = false;
   id_form ids = id_form::any;
-  std::vector<std::string> text_fields{};   ///< jsonl, json, table: the members that are text
+  std::vector<std::string> text_fields{};   ///< the text: members, columns, elements of trec
   std::string id_field{};                   ///< jsonl, json, table: the member that is the id
   std::vector<std::string> query_fields{};  ///< `text_fields` of queries, see `for_queries`
   /// The encoding of files without a byte order mark, by ICU's name (`windows-1252`, `Shift_JIS`).
@@ -112,7 +112,7 @@ inline text_options for_queries(text_options options) {
 ///   DOCID, DOCOLDNO, DOCHDR, SCRIPT and STYLE. Other tags and comments are no text; entities
 ///   become their characters (unknown ones a space); names in any case. For a topic, `<num>` is the
 ///   id (numbers without leading zeros, as in judgments) and `<title>` the text, or `<desc>` if the
-///   title is missing or empty; the names before them (Number:, Topic:, Description:) are removed.
+///   title is missing or empty, without names before them (Topic:). `text_fields` replace these.
 /// - svmlight: columns are numbers from 0 on, distinct, in any order; values have a magnitude of at
 ///   most `largest_value`, and 0 is the same as an absent value. The label is any finite number,
 ///   and a document's label its shortest text: 1, -1, 0.5. The id is X in a comment `docid = X`,
@@ -121,8 +121,8 @@ inline text_options for_queries(text_options options) {
 ///
 /// An empty text is valid. Throws `error` with the position for anything else, for a duplicate id
 /// or one without the required form, for bytes that are invalid in the encoding, and for an input
-/// without documents. Throws `usage_error` for an option of another format, and for an encoding
-/// unknown to ICU.
+/// without documents or without names that are requested. Throws `usage_error` for an option of
+/// another format, and for an encoding unknown to ICU.
 void read_documents(context const& ctx, std::string const& path, text_format format,
                     std::function<void(text_document&&)> const& take,
                     text_options const& options = {});

@@ -477,6 +477,9 @@ TEST_F(text_files, tables_have_a_header) {
 }
 
 TEST_F(text_files, a_header_of_other_names_is_no_document) {
+  EXPECT_EQ(complaint("url,content\n1,a\n"),
+            ":1:12: found no tab after \"url,content\", expected id<TAB>text; --id-field and "
+            "--text-fields read a table with a header");
   for (std::string const header : {"doc\tcontent", "sentence\tlabel", "asin\tdesc",
                                    "topic\tdescription", "Product_ID\tName", "id\tlabel\tsentence"})
     EXPECT_EQ(
@@ -833,6 +836,10 @@ TEST_F(text_files, trec_faults) {
        ":4:1: found \"words\" between documents, expected <DOC> or <top>"},
       {good + "<DOC id=\"2\">red\n <DOC id=\"3\">blue</DOC>\n",
        ":5:2: found <DOC> within the <DOC> of line 4, expected </DOC> first"},
+      {good + "<DOC>\n<DOCNO>2</DOCNO>\n <DOC>\n<DOCNO>3</DOCNO>\n</DOC>\n",
+       ":6:2: found <DOC> within the <DOC> of line 4, expected </DOC> first"},
+      {good + "<DOC>\n<DOCNO>2</DOCNO>\n<DOCNO>3</DOCNO>\n</DOC>\n",
+       ":6:1: found <DOCNO> again, expected it once in a document"},
       {good + "<DOC id=\"2\"\nred\n</DOC>\n",
        ":4:1: found \"<DOC id=\\\"2\\\"\", expected a tag such as <DOC> or <topic number=\"1\">"},
       {"<top>\n<title> x\n</top>\n",
@@ -847,6 +854,53 @@ TEST_F(text_files, trec_faults) {
   column.ids = id_form::run_column;
   EXPECT_EQ(complaint("<DOC>\n<DOCNO>a b</DOCNO>\n</DOC>\n", text_format::automatic, column),
             ":2:1: found the id \"a b\", expected one word");
+}
+
+TEST_F(text_files, trec_elements_that_are_requested) {
+  text_options options;
+  auto const with = [&](std::vector<std::string> names) -> text_options const& {
+    options.text_fields = std::move(names);
+    return options;
+  };
+  std::string const topics =
+      "<top><num>1</num><title>red</title><desc> Description: blue</desc><narr>x y</narr></top>\n"
+      "<top>\n<num> 2\n<title> ant\n<desc> bee\n<narr> Narrative: cat\n</top>\n";
+  EXPECT_EQ(read(topics, text_format::automatic, with({"description"})),
+            (documents{{"1", "", {{"description", "blue"}}}, {"2", "", {{"description", "bee"}}}}));
+  EXPECT_EQ(read(topics, text_format::automatic, with({"Narrative", "title"})),
+            (documents{{"1", "", {{"Narrative", "x y"}, {"title", "red"}}},
+                       {"2", "", {{"Narrative", "cat"}, {"title", "ant"}}}}));
+  EXPECT_EQ(complaint(topics, text_format::automatic, with({"title", "nope"})),
+            ": found no <nope>, expected --text-fields or --query-fields of these: DESC, NARR, "
+            "TITLE");
+  EXPECT_EQ(
+      complaint(topics + "<top><num>3</num><title>z</title></top>", text_format::automatic,
+                with({"desc"})),
+      ":8:1: found a topic without text in <desc>, expected a section such as DESC, NARR, TITLE");
+
+  std::string const text =
+      "<DOC><DOCNO>1</DOCNO><TITLE>red <B>hat</B></TITLE><TEXT>blue</TEXT><AUTHOR>Ann</AUTHOR>"
+      "</DOC>\n<DOC><DOCNO>2</DOCNO><TEXT>green</TEXT></DOC>\n";
+  EXPECT_EQ(read(text, text_format::automatic, with({"title", "Author"})),
+            (documents{{"1", "", {{"title", "red  hat  "}, {"Author", "Ann "}}}, {"2", "", {}}}));
+  EXPECT_EQ(complaint(text, text_format::automatic, with({"headline"})),
+            ": found no <headline>, expected --text-fields or --query-fields of these: AUTHOR, "
+            "TEXT, TITLE");
+}
+
+TEST_F(text_files, names_where_a_form_has_none) {
+  text_options texts, id;
+  texts.text_fields = {"title", "body"};
+  id.id_field = "key";
+  std::string const found = ": found the form ";
+  EXPECT_EQ(complaint("1\tred\n", text_format::automatic, texts),
+            found +
+                "tsv, expected JSON, trec or a table with title, body for --text-fields or "
+                "--query-fields");
+  EXPECT_EQ(complaint(".I 1\n.W\nx\n", text_format::automatic, id),
+            found + "cranfield, expected JSON or a table with key for --id-field");
+  EXPECT_EQ(complaint("<top><num>1</num><title>x</title></top>", text_format::automatic, id),
+            found + "trec, expected JSON or a table with key for --id-field");
 }
 
 // svmlight
@@ -979,6 +1033,17 @@ TEST_F(text_files, archives_cut_short_give_what_is_whole_and_then_fail) {
   }
 }
 
+TEST_F(text_files, ids_that_stand_for_missing_values) {
+  auto const found = [](std::string const& id) {
+    return ": found the id " + id + ", which stands for a missing value, expected another id";
+  };
+  EXPECT_EQ(complaint("a\tx\nNA\ty\n"), ":2:1" + found("NA"));
+  EXPECT_EQ(complaint("id,text\na,x\nNaN,y\n"), ":3:1" + found("NaN"));
+  EXPECT_EQ(complaint("{\"id\":\"null\",\"text\":\"\"}\n"), ":1:1" + found("null"));
+  EXPECT_EQ(complaint("<top>\n<num> NA\n<title> x\n</top>\n"), ":2:1" + found("NA"));
+  EXPECT_EQ(read("Na\tx\n")[0].id, "Na");
+}
+
 TEST_F(text_files, ids_that_have_not_the_form_that_is_asked_for) {
   text_options column, qid;
   column.ids = id_form::run_column;
@@ -1031,17 +1096,6 @@ TEST_F(text_files, what_the_taker_throws_comes_through) {
   EXPECT_THROW(read_documents(context{}, file("a\tb\n"), text_format::tsv,
                               [](text_document&&) { throw std::logic_error("enough"); }),
                std::logic_error);
-}
-
-TEST_F(text_files, ids_that_stand_for_missing_values) {
-  auto const found = [](std::string const& id) {
-    return ": found the id " + id + ", which stands for a missing value, expected another id";
-  };
-  EXPECT_EQ(complaint("a\tx\nNA\ty\n"), ":2:1" + found("NA"));
-  EXPECT_EQ(complaint("id,text\na,x\nNaN,y\n"), ":3:1" + found("NaN"));
-  EXPECT_EQ(complaint("{\"id\":\"null\",\"text\":\"\"}\n"), ":1:1" + found("null"));
-  EXPECT_EQ(complaint("<top>\n<num> NA\n<title> x\n</top>\n"), ":2:1" + found("NA"));
-  EXPECT_EQ(read("Na\tx\n")[0].id, "Na");
 }
 
 // real data

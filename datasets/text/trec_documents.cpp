@@ -1,11 +1,13 @@
 #include "datasets/text/trec_documents.hpp"
 
+#include "core/error.hpp"
 #include "datasets/input/fields.hpp"
 #include "datasets/text/entities.hpp"
 
 #include <algorithm>
 #include <cctype>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -264,22 +266,74 @@ std::string id_in(std::string_view text, tag const& of) {
   return {};
 }
 
+[[noreturn]] void fail_within(document_lines const& lines, trec_element const& of,
+                              std::size_t offset) {
+  lines.fail_at(of.line_of(offset), of.column_of(offset),
+                fmt::format("found <{0}> within the <{0}> of line {1}, expected </{0}> first",
+                            of.name, of.first_line));
+}
+
 /// Throws for an element that begins within another one, whose closing tag is probably missing. In
 /// the text of a document, <DOC> without an id may be a word.
 void expect_closed(document_lines const& lines, trec_element const& of, tag const& t,
                    std::size_t offset) {
   if (t.name != of.name) return;
   bool const has_id = !id_in(std::string_view(of.text).substr(offset), t).empty();
-  if (has_id || of.name != "DOC")
-    lines.fail_at(of.line_of(offset), of.column_of(offset),
-                  fmt::format("found <{0}> within the <{0}> of line {1}, expected </{0}> first",
-                              of.name, of.first_line));
+  if (has_id || of.name != "DOC") fail_within(lines, of, offset);
 }
 
-void give_document(document_lines& lines, trec_element const& of) {
+/// Returns the name of a section in capitals and in full, without the language that begins CLEF's
+/// names: `EN-desc` is DESCRIPTION.
+std::string section_name(std::string_view tag_name) {
+  std::string name = upper(tag_name);
+  if (std::size_t const dash = name.find('-'); dash == 1 || dash == 2) name.erase(0, dash + 1);
+  return name == "DESC" ? "DESCRIPTION" : name == "NARR" ? "NARRATIVE" : name;
+}
+
+/// Returns the requested name of a section, or null.
+std::string const* requested_name(trec_fields const& fields, std::string_view tag_name) {
+  auto const at = std::ranges::find(fields.names, section_name(tag_name), section_name);
+  return at == fields.names.end() ? nullptr : &*at;
+}
+
+/// Records an element that was found, for the message about a name that is not.
+void note_element(trec_fields& fields, std::string const& tag_name) {
+  if (!fields.names.empty() && (!is_html(tag_name) || requested_name(fields, tag_name) != nullptr))
+    fields.found.insert(tag_name);
+}
+
+/// Returns the part that begins with a tag; requested names replace the usual ones.
+part part_of(std::string_view name, trec_fields const& fields) {
+  part const usual = part_of(name);
+  if (fields.names.empty() || usual == part::id) return usual;
+  if (requested_name(fields, name) != nullptr) return part::text;
+  return usual == part::unwanted ? usual : part::none;
+}
+
+/// Throws for a second <DOCNO>, at `offset`. `inner`: of the first <DOC> within the document, or
+/// npos.
+[[noreturn]] void fail_again(document_lines const& lines, trec_element const& of,
+                             std::size_t offset, std::size_t inner) {
+  if (inner != of.text.npos) fail_within(lines, of, inner);
+  lines.fail_at(of.line_of(offset), 1, "found <DOCNO> again, expected it once in a document");
+}
+
+/// Returns the id in a document; throws `error` if there is none. `at`: of its tag, or npos.
+std::string_view expect_docno(document_lines const& lines, trec_element const& of,
+                              std::string_view id, std::size_t at) {
+  id = trimmed(id);
+  if (at == of.text.npos)
+    lines.fail_at(of.first_line, 1, "found a document without <DOCNO>, expected its id in <DOCNO>");
+  if (id.empty())
+    lines.fail_at(of.line_of(at), 1, "found an empty <DOCNO>, expected the document's id");
+  return id;
+}
+
+void give_document(document_lines& lines, trec_element const& of, trec_fields& fields) {
   text_document document;
   std::string id, rest;
   std::size_t id_at = of.text.npos;
+  std::size_t again_at = of.text.npos;  // of the first <DOC> in it
   bool has_text = false;
   part within = part::none;
   std::string section, skipped;  // their names
@@ -295,12 +349,13 @@ void give_document(document_lines& lines, trec_element const& of) {
       return;
     }
     if (skipped.empty()) expect_closed(lines, of, t, offset);
-    part const begins = part_of(t.name);
+    if (t.name == of.name && again_at == of.text.npos) again_at = offset;
+    part const begins = part_of(t.name, fields);
+    if (begins != part::id) note_element(fields, t.name);
     if (begins != part::none && within == part::id)
       lines.fail_at(of.line_of(offset), 1,
                     fmt::format("found <{}> within <DOCNO>, expected </DOCNO> first", t.name));
-    if (begins == part::id && id_at != of.text.npos)
-      lines.fail_at(of.line_of(offset), 1, "found <DOCNO> again, expected it once in a document");
+    if (begins == part::id && id_at != of.text.npos) fail_again(lines, of, offset, again_at);
     if (begins == part::unwanted && skipped.empty()) {
       skipped = t.name;
       skipped_at = offset;
@@ -310,7 +365,8 @@ void give_document(document_lines& lines, trec_element const& of) {
     section = t.name;
     if (within == part::id) id_at = offset;
     if (within == part::title) document.fields.push_back({"title", ""});
-    if (within == part::text) document.fields.push_back({"text", ""});
+    std::string const* const named = requested_name(fields, t.name);
+    if (within == part::text) document.fields.push_back({named != nullptr ? *named : "text", ""});
     has_text = has_text || within == part::text;
   };
   scan(of.text, on_tag, [&]() -> std::string* {
@@ -322,16 +378,12 @@ void give_document(document_lines& lines, trec_element const& of) {
     warn_of_open(lines, of, skipped_at, '<' + skipped + '>', "</" + skipped + '>');
   if (within == part::id)
     lines.fail_at(of.line_of(id_at), 1, "found <DOCNO> without its end, expected </DOCNO>");
-  document.id = trimmed(id);
   if (id_at == of.text.npos && !of.id.empty()) {
-    document.id = of.id;
+    id = of.id;
     id_at = 0;
   }
-  if (id_at == of.text.npos)
-    lines.fail_at(of.first_line, 1, "found a document without <DOCNO>, expected its id in <DOCNO>");
-  if (document.id.empty())
-    lines.fail_at(of.line_of(id_at), 1, "found an empty <DOCNO>, expected the document's id");
-  if (!has_text) document.fields.push_back({"text", std::move(rest)});
+  document.id = expect_docno(lines, of, id, id_at);
+  if (!has_text && fields.names.empty()) document.fields.push_back({"text", std::move(rest)});
   lines.claim_at(of.line_of(id_at), document.id, 1);
   lines.give(std::move(document));
 }
@@ -347,7 +399,8 @@ std::string_view without_name(std::string_view text, std::string_view name) {
 /// Without a closing tag, it ends at the next tag that is not HTML.
 class topic_sections {
  public:
-  topic_sections(document_lines& lines, trec_element const& of) : lines_(lines), of_(of) {}
+  topic_sections(document_lines& lines, trec_element const& of, trec_fields& fields)
+      : lines_(lines), of_(of), fields_(fields) {}
 
   void on_tag(tag const& t, std::size_t offset) {
     if (t.is_open_comment) warn_of_open(lines_, of_, offset, "<!--", "-->");
@@ -371,23 +424,22 @@ class topic_sections {
     std::size_t at = std::string::npos;  // of its tag in the element
   };
 
-  /// The section of a tag; CLEF's names begin with a language: `EN-title`.
-  section* section_of(std::string_view name) {
+  /// The section of a tag.
+  section* section_of(std::string_view tag_name) {
+    std::string const name = section_name(tag_name);
     std::pair<std::string_view, section*> const known[] = {
-        {"NUM", &number_},        {"NUMBER", &number_},
-        {"IDENTIFIER", &number_}, {"QID", &number_},
-        {"ID", &number_},         {"QUERY", &query_},
-        {"TITLE", &title_},       {"TEXT", &words_},
-        {"DESC", &description_},  {"DESCRIPTION", &description_}};
-    if (std::size_t const dash = name.find('-'); dash == 1 || dash == 2)
-      name.remove_prefix(dash + 1);
+        {"NUM", &number_},  {"NUMBER", &number_}, {"IDENTIFIER", &number_},
+        {"QID", &number_},  {"ID", &number_},     {"QUERY", &query_},
+        {"TITLE", &title_}, {"TEXT", &words_},    {"DESCRIPTION", &description_}};
     auto const* const at = std::find_if(std::begin(known), std::end(known),
                                         [&](auto const& one) { return one.first == name; });
-    return at == std::end(known) ? nullptr : at->second;
+    if (at != std::end(known)) return at->second;
+    return requested_name(fields_, name) == nullptr ? nullptr : &others_[name];
   }
 
   void open(tag const& t, std::size_t offset) {
     section* const begins = section_of(t.name);
+    if (begins != &number_) note_element(fields_, t.name);
     if (begins == nullptr) {
       if (!is_closed_ && !is_html(t.name)) now_ = nullptr;
       return;
@@ -425,14 +477,60 @@ class topic_sections {
     lines_.fail_at(of_.line_of(offset), of_.column_of(offset), what);
   }
 
+  void add_usual_text(text_document& topic) const;
+  void add_requested_text(text_document& topic);
+  void add(text_document& topic, std::string_view text, std::string_view name,
+           std::string_view heading) const;
+
   document_lines& lines_;
   trec_element const& of_;
+  trec_fields& fields_;
   section number_, query_, title_, words_, description_;
+  std::map<std::string, section> others_;  // requested, by `section_name`
   std::string bare_, stray_, title_name_;
   std::string* now_ = &bare_;  // null: text that is not used
   std::string name_;           // of the last section
   bool is_closed_ = false;     // `now_` ends at its closing tag
 };
+
+/// Adds a text, unless it is empty, without the heading before it.
+void topic_sections::add(text_document& topic, std::string_view text, std::string_view name,
+                         std::string_view heading) const {
+  std::string_view const words = without_name(text, heading);
+  if (words.empty()) return;
+  if (words.starts_with('#'))
+    lines_.fail_at(of_.first_line, 1,
+                   fmt::format("found {} in a topic, expected words without operators",
+                               rulerank::quoted(words.substr(0, words.find_first_of("( \n")))));
+  topic.fields.push_back({std::string(name), std::string(words)});
+}
+
+/// Adds the first text that is not empty.
+void topic_sections::add_usual_text(text_document& topic) const {
+  for (auto const& [text, name, heading] :
+       {std::tuple(&query_.text, "query", "QUERY:"), std::tuple(&title_.text, "title", "TOPIC:"),
+        std::tuple(&words_.text, "title", "TOPIC:"), std::tuple(&bare_, "text", ""),
+        std::tuple(&description_.text, "description", "DESCRIPTION:")})
+    if (topic.fields.empty()) add(topic, *text, name, heading);
+  if (topic.fields.empty())
+    lines_.fail_at(of_.first_line, 1,
+                   "found a topic without text, expected <title>, <query> or <desc>");
+}
+
+/// Adds the requested sections, in the order of their names.
+void topic_sections::add_requested_text(text_document& topic) {
+  for (std::string const& name : fields_.names) {
+    section const* const one = section_of(name);
+    if (one == nullptr || one == &number_) continue;
+    std::string const full = section_name(name);
+    add(topic, one->text, name, (full == "TITLE" ? "TOPIC" : full) + ':');
+  }
+  if (topic.fields.empty())
+    lines_.fail_at(of_.first_line, 1,
+                   fmt::format("found a topic without text in <{}>, expected a section such as {}",
+                               printable(fmt::format("{}", fmt::join(fields_.names, ">, <"))),
+                               fmt::join(fields_.found, ", ")));
+}
 
 text_document topic_sections::finish() {
   expect_no_stray_words(of_.text.size());
@@ -445,28 +543,14 @@ text_document topic_sections::finish() {
   if (id.empty()) fail(number_at, "found an empty <num>, expected the topic's number");
   text_document topic;
   topic.id = id;
-  for (auto const& [text, name, heading] :
-       {std::tuple(&query_.text, "query", "QUERY:"), std::tuple(&title_.text, "title", "TOPIC:"),
-        std::tuple(&words_.text, "title", "TOPIC:"), std::tuple(&bare_, "text", ""),
-        std::tuple(&description_.text, "description", "DESCRIPTION:")}) {
-    std::string_view const words = without_name(*text, heading);
-    if (words.empty() || !topic.fields.empty()) continue;
-    if (words.starts_with('#'))
-      lines_.fail_at(of_.first_line, 1,
-                     fmt::format("found {} in a topic, expected words without operators",
-                                 rulerank::quoted(words.substr(0, words.find_first_of("( \n")))));
-    topic.fields.push_back({name, std::string(words)});
-  }
-  if (topic.fields.empty())
-    lines_.fail_at(of_.first_line, 1,
-                   "found a topic without text, expected <title>, <query> or <desc>");
+  fields_.names.empty() ? add_usual_text(topic) : add_requested_text(topic);
   lines_.claim_at(number_at == std::string::npos ? of_.first_line : of_.line_of(number_at),
                   topic.id, 1);
   return topic;
 }
 
-void give_topic(document_lines& lines, trec_element const& of) {
-  topic_sections sections(lines, of);
+void give_topic(document_lines& lines, trec_element const& of, trec_fields& fields) {
+  topic_sections sections(lines, of, fields);
   scan(
       of.text, [&](tag const& t, std::size_t offset) { sections.on_tag(t, offset); },
       [&] { return sections.text(); });
@@ -521,7 +605,16 @@ bool begins_trec(std::string_view line) {
   return is_element(first.name) || line.find('\t') == line.npos;
 }
 
-std::size_t read_trec(document_lines& lines) {
+void trec_fields::expect_found(std::string const& path) const {
+  for (std::string const& name : names)
+    if (std::ranges::find(found, section_name(name), section_name) == found.end())
+      throw error({path, 0, 0},
+                  fmt::format("found no <{}>, expected --text-fields or --query-fields of these: "
+                              "{}",
+                              printable(name), fmt::join(found, ", ")));
+}
+
+std::size_t read_trec(document_lines& lines, trec_fields& fields) {
   std::size_t count = 0;
   std::string joined;  // lines of a tag that spans several
   std::string_view rest = lines.line();
@@ -573,7 +666,7 @@ std::size_t read_trec(document_lines& lines) {
     rest.remove_prefix(end + tag_at(rest.substr(end), 0).end);
     if (lines.number() != last) joined.clear();
     begin = lines.number();
-    first.name == "DOC" ? give_document(lines, one) : give_topic(lines, one);
+    first.name == "DOC" ? give_document(lines, one, fields) : give_topic(lines, one, fields);
     ++count;
   }
 }

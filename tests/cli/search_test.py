@@ -913,6 +913,17 @@ class Refused(Search):
             rows.append((name, data, options, message, right))
         self.check_bad_documents(rows)
 
+    def test_named_sections_of_topics(self):
+        docs = self.file("docs", self.DOCS)
+        topics = self.file("topics", b"<top><num>1</num><title>red</title><desc>blue</desc></top>\n")
+        line = ["search", "text", "--collection", docs, "--queries", topics, "--k", 1]
+        for options, first in (([], "1"), (["--query-fields", "description"], "2")):
+            found = self.expect(0, *line, *options, "--quiet").stdout.decode()
+            self.assertEqual(found.splitlines()[-1].split("\t")[2], first, found)
+        self.expect(3, *line, "--query-fields", "nope",
+                    message="topics:1:1: found a topic without text in <nope>, expected a section such as DESC, TITLE")
+        self.expect(3, *line, "--text-fields", "title", message="docs: found the form tsv, expected JSON, trec or a table")
+
     def test_bad_text_from_standard_input(self):
         docs = self.file("docs", self.DOCS)
         for line in (["--collection", "-", "--queries", docs], ["--collection", docs, "--queries",

@@ -38,11 +38,11 @@ void add_fields_to(CLI::App& verb, std::vector<std::string>& text_fields,
                    std::vector<std::string>& query_fields, std::string& id_field,
                    std::string& encoding) {
   value_option(verb, "--text-fields A,B,...", text_fields,
-               "JSON members or table columns with the text of a document")
+               "JSON members, table columns or TREC elements with the text of a document")
       ->delimiter(',')
       ->default_str("known names");
   value_option(verb, "--query-fields A,B,...", query_fields,
-               "JSON members or table columns with the text of a query or topic")
+               "JSON members, table columns or TREC elements with the text of a query or topic")
       ->delimiter(',')
       ->default_str("known names");
   value_option(verb, "--id-field NAME", id_field,
