@@ -103,6 +103,7 @@ struct moved_rules {
   /// rules raise the score by 0.5 in total", then the strongest rules.
   void add(l2r::moving_rules const& of, std::int64_t total, std::string_view verb,
            std::string_view what, blocks& to) const {
+    if (compared && of.rules == 0) return;
     std::string const title =
         fmt::format("{} {}{} {} by {:.6f} in total{}", counted(of.rules, "rule"), verb,
                     of.rules == 1 ? "s" : "", what, static_cast<double>(std::abs(total)) / 1e6,

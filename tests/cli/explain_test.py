@@ -426,6 +426,10 @@ class Explain(harness.CommandLine):
         self.assertIn("favour the first", both)
         self.assertIn("favour the second", both)
 
+    def test_a_direction_without_rules_is_left_out(self):
+        for rank in range(2, 6):
+            self.assertNotRegex(self.explain("--qid", 1, "--rank", 1, "--against-rank", rank), r"\b0 rules favour")
+
     def test_bytes_that_are_no_utf_8(self):
         names = self.file("latin-1", b"1 L\xe4nge\n2 b\n3 c\n")
         why = self.explained("--qid", 1, "--names", names)
