@@ -152,7 +152,7 @@ class Inspect(harness.CommandLine):
         self.assertGreater(sum(low < high for low, high in intervals), len(intervals) / 2)
         again, = self.told(*line, "--pool", pool, "--threads", 3)["members"]
         self.assertEqual(sure, again)
-        self.expect(2, *line, message="chosen.txt: found 60 documents, expected the 360 that")
+        self.expect(2, *line, message="chosen.txt: found 60 documents, expected the 360 of the pool that")
         self.expect(2, "inspect", "k.model", "--pool", pool, message="--pool needs --bootstrap")
 
     def test_features_that_the_file_normalized_within_queries(self):
