@@ -203,7 +203,12 @@ void warn_of_lacking_features(session& owner, datasets::dataset const& data,
   auto const is_known = [&](std::uint32_t feature) {
     return known.contains(datasets::name_of(feature, data.names));
   };
-  if (data.size() > 0 && !known.empty() &&
+  // Mostly the first document decides, without a walk over all.
+  auto const lists_known = [&](std::size_t d) {
+    return std::ranges::any_of(data.document(d),
+                               [&](auto const& one) { return is_known(one.feature); });
+  };
+  if (data.size() > 0 && !known.empty() && !lists_known(0) &&
       std::ranges::none_of(datasets::listed_features(data), is_known))
     return owner.warn(
         fmt::format("{}: no document lists a feature of the model, so all documents "
