@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes copies of sets whose documents are shuffled within their queries, for comparisons that read files as they are.
+"""Copies data sets and shuffles the documents of each query, for comparisons that keep the order of a file.
 
     shuffled_folds.py LETOR_FOLDER OUT_FOLDER [--sets A,B] [--seeds 10] [--scores FOLDER]
 

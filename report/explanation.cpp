@@ -43,8 +43,8 @@ void add_norm(member_words const& words, blocks& to) {
     say(to, "Ranges are of values normalized within their query ({}).", name_of(words.norm));
 }
 
-/// A member's numbers as they are displayed, in the unit of the model's score: `base` and the
-/// contributions of the features sum to `total`.
+/// The numbers that are shown of a member. Their unit is that of the model's score, and `base` and
+/// the contributions of the features sum to `total`.
 struct displayed_member {
   bool several = false;  ///< the model has several members
   double unit = 1;       ///< the model's score rises by this if the member's own score rises by 1

@@ -23,6 +23,27 @@ namespace asio = boost::asio;
 
 constexpr std::size_t most_body = 4096;
 
+/// A connection to a server.
+class client {
+ public:
+  explicit client(http_server const& to) {
+    socket_.connect({asio::ip::make_address("127.0.0.1"), to.address().port});
+  }
+  /// Returns the bytes that the server sends until it closes the connection.
+  std::string response_to(std::string const& bytes, bool half_close = false) {
+    boost::system::error_code error;
+    asio::write(socket_, asio::buffer(bytes), error);
+    if (half_close) socket_.shutdown(asio::ip::tcp::socket::shutdown_send, error);
+    std::string reply;
+    asio::read(socket_, asio::dynamic_buffer(reply), error);
+    return reply;
+  }
+
+ private:
+  asio::io_context io_;
+  asio::ip::tcp::socket socket_{io_};
+};
+
 /// An echo server in its own thread, until the test ends. The parameter: its I/O threads.
 class running_server : public testing::TestWithParam<std::size_t> {
  protected:
@@ -53,17 +74,8 @@ class running_server : public testing::TestWithParam<std::size_t> {
     thread.join();
   }
 
-  /// The server's response to these bytes, until it closes the connection.
   std::string send(std::string const& bytes, bool half_close = false) {
-    asio::io_context io;
-    asio::ip::tcp::socket socket(io);
-    socket.connect({asio::ip::make_address("127.0.0.1"), http.address().port});
-    boost::system::error_code error;
-    asio::write(socket, asio::buffer(bytes), error);
-    if (half_close) socket.shutdown(asio::ip::tcp::socket::shutdown_send, error);
-    std::string reply;
-    asio::read(socket, asio::dynamic_buffer(reply), error);
-    return reply;
+    return client(http).response_to(bytes, half_close);
   }
   static std::string post(std::string const& body, std::string const& target = "/x") {
     return fmt::format(
@@ -183,26 +195,6 @@ TEST_P(running_server, answers_head_without_a_body) {
 TEST_P(running_server, does_not_take_the_place_of_another) {
   EXPECT_THROW(http_server{http.address()}, output_error);
 }
-
-/// A connection to a server.
-class client {
- public:
-  explicit client(http_server const& to) {
-    socket_.connect({asio::ip::make_address("127.0.0.1"), to.address().port});
-  }
-  /// What the server sends until it closes the connection.
-  std::string response_to(std::string const& bytes) {
-    boost::system::error_code error;
-    asio::write(socket_, asio::buffer(bytes), error);
-    std::string reply;
-    asio::read(socket_, asio::dynamic_buffer(reply), error);
-    return reply;
-  }
-
- private:
-  asio::io_context io_;
-  asio::ip::tcp::socket socket_{io_};
-};
 
 constexpr char short_request[] = "GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n";
 
