@@ -25,7 +25,6 @@
 #include "core/stopwatch.hpp"
 #include "datasets/vectors.hpp"
 #include "knn/metric/gpu/edit_matrix.hpp"
-#include "knn/metric/gpu_search.hpp"
 #include "knn/metric/published/engines.hpp"
 #include "knn/metric/search.hpp"
 

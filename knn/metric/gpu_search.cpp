@@ -1,9 +1,8 @@
-#include "knn/metric/gpu_search.hpp"
-
 #include "core/error.hpp"
 #include "core/stopwatch.hpp"
 #include "knn/metric/gpu/gpu_engine.hpp"
 #include "knn/metric/query_results.hpp"
+#include "knn/metric/search.hpp"
 
 #include <algorithm>
 #include <cmath>

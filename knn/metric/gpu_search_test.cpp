@@ -1,9 +1,8 @@
-#include "knn/metric/gpu_search.hpp"
-
 #include "core/error.hpp"
 #include "core/testing.hpp"
 #include "knn/metric/gpu/edit_matrix.hpp"
 #include "knn/metric/published/engines.hpp"
+#include "knn/metric/search.hpp"
 #include "knn/metric/testing.hpp"
 
 #include <algorithm>

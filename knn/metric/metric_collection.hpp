@@ -1,7 +1,6 @@
 #pragma once
 
 #include "datasets/vectors.hpp"
-#include "knn/metric/gpu_search.hpp"
 #include "knn/metric/schedules/schedule.hpp"
 #include "knn/metric/search.hpp"
 #include "knn/search_seconds.hpp"

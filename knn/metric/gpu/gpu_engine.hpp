@@ -4,7 +4,7 @@
 #include "core/engine_registry.hpp"
 #include "knn/candidate.hpp"
 #include "knn/metric/gpu/gpu_layout.hpp"
-#include "knn/metric/gpu_search.hpp"
+#include "knn/metric/search.hpp"
 
 #include <cstddef>
 #include <memory>
