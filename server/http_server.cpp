@@ -499,11 +499,11 @@ void deal(io_lane& lane, tcp::socket socket, std::size_t others) {
 void io_lane::admit(tcp::socket socket, std::size_t others) {
   error_code ignored;
   std::size_t const most = run.options.most_connections;
-  if (!add_up_to(run.load.connections, 1, most)) {
+  while (!add_up_to(run.load.connections, 1, most)) {  // another lane may take the place first
     if (run.ending) return;
     if (waiting.empty() && others > 0) return deal(*next, std::move(socket), others - 1);
+    if (waiting.empty()) return;
     drop_longest();
-    if (!add_up_to(run.load.connections, 1, most)) return;
   }
   socket.set_option(tcp::no_delay(true), ignored);
   tcp::endpoint const from = socket.remote_endpoint(ignored);
