@@ -2,8 +2,10 @@
 
 #include "core/error.hpp"
 #include "core/even_ranges.hpp"
+#include "core/output_file.hpp"
 #include "core/process_group_testing.hpp"
 #include "core/random.hpp"
+#include "core/testing.hpp"
 #include "knn/dense/dense_reference.hpp"
 #include "knn/dense/search.hpp"
 #include "knn/metric/search.hpp"
@@ -11,6 +13,7 @@
 #include "knn/sparse/published/engines.hpp"
 #include "knn/sparse/search.hpp"
 #include "knn/sparse/search_reference.hpp"
+#include "knn/text/text_collection.hpp"
 #include "knn/text/text_index.hpp"
 
 #include <algorithm>
@@ -54,7 +57,6 @@ struct searcher_kind {
   std::function<std::unique_ptr<searcher>(context const&, std::vector<index_range> const& parts,
                                           bool is_split)>
       make;
-  bool has_parts = true;
 
   friend void PrintTo(searcher_kind const& kind, std::ostream* to) { *to << kind.name; }
 };
@@ -173,9 +175,20 @@ std::vector<datasets::text_document> texts(std::size_t count, std::uint64_t seed
   return all;
 }
 
+/// Several parts of a collection, or the parts of several processes, are read from index files.
 searcher_kind text_kind() {
-  auto const index = std::make_shared<text_index const>(text_index::build({}, texts(items, 5), {}));
-  auto const asked = texts(queries, 6);
+  auto const documents = texts(items, 5), asked = texts(queries, 6);
+  auto const index = std::make_shared<text_index const>(text_index::build({}, documents, {}));
+  auto const folder = std::make_shared<rulerank::testing_tools::temporary_folder const>();
+  std::string const collection = *folder / "texts.tsv", path = *folder / "index";
+  std::string lines;
+  for (auto const& one : documents) lines += one.id + "\t" + one.fields[0].text + "\n";
+  write_file(collection, lines);
+  auto const write_part = [=](process_group const& group) {
+    context ctx;
+    ctx.processes = &group;
+    text_collection::build_part(ctx, collection, {}, path);
+  };
   return {"text",
           value_order::larger_is_nearer,
           {0.3, 0.9},
@@ -183,10 +196,16 @@ searcher_kind text_kind() {
             return compare_rows(index->index().documents(), index->queries({}, asked),
                                 similarity::cosine);
           },
-          [=](context const& ctx, std::vector<index_range> const&, bool) {
-            return make_searcher(ctx, index, asked);
-          },
-          false};
+          [=, owner = folder](context const& ctx, std::vector<index_range> const& parts,
+                              bool is_split) {
+            if (is_split)
+              write_part(*ctx.processes);
+            else if (parts.size() > 1)
+              rulerank::testing_tools::run_processes(static_cast<int>(parts.size()), write_part);
+            else
+              return make_searcher(ctx, index, asked);
+            return make_searcher(ctx, path, asked, {}, {}, is_split);
+          }};
 }
 
 searcher_kind metric_kind(metric_index_type type, bool of_words) {
@@ -348,14 +367,12 @@ TEST_P(Searchers, FindByKAndRadiusInAnyFilter) {
 }
 
 TEST_P(Searchers, FindTheSameInParts) {
-  if (!GetParam().has_parts) GTEST_SKIP() << "has one index";
   auto const search = GetParam().make({}, {{0, 1}, {1, 70}, {70, items}}, false);
   expect_filters({}, *search, GetParam());
 }
 
 TEST_P(Searchers, FindTheSameOverProcesses) {
   for (bool const is_split : {false, true}) {
-    if (is_split && !GetParam().has_parts) continue;
     rulerank::testing_tools::run_processes(3, [&](process_group const& group) {
       context ctx;
       ctx.threads = 1;

@@ -193,16 +193,38 @@ text_search::text_search(text_collection const& documents, sparse_searchers sear
     : sparse_search(documents, std::move(searchers),
                     text_weights(documents, queries, std::move(name)), results) {}
 
+namespace {
+
+std::unique_ptr<searcher> searcher_of(context const& ctx, text_collection documents,
+                                      std::span<datasets::text_document const> queries,
+                                      sparse_search_options const& options,
+                                      sparse_result_options const& results) {
+  sparse_search::query_weights weights{queries.size(), {}, false};
+  if (documents.has_parts()) {  // a process without parts has no terms
+    text_index const& index = documents.first_index();
+    weights = sparse_search::weights_of(index.queries(ctx, queries));
+    weights.may_be_negative = holds_vectors(index.options());  // never in parts
+  }
+  auto searchers = documents.searchers(ctx, options);
+  return std::make_unique<owning_search<text_collection, sparse_search>>(
+      std::move(documents), std::move(searchers), std::move(weights), results);
+}
+
+}  // namespace
+
 std::unique_ptr<searcher> make_searcher(context const& ctx, std::shared_ptr<text_index const> index,
                                         std::span<datasets::text_document const> queries,
                                         sparse_search_options const& options,
                                         sparse_result_options const& results) {
-  auto weights = sparse_search::weights_of(index->queries(ctx, queries));
-  weights.may_be_negative = holds_vectors(index->options());
-  text_collection documents(std::move(index));
-  auto searchers = documents.searchers(ctx, options);
-  return std::make_unique<owning_search<text_collection, sparse_search>>(
-      std::move(documents), std::move(searchers), std::move(weights), results);
+  return searcher_of(ctx, text_collection(std::move(index)), queries, options, results);
+}
+
+std::unique_ptr<searcher> make_searcher(context const& ctx, std::string const& index_file,
+                                        std::span<datasets::text_document const> queries,
+                                        sparse_search_options const& options,
+                                        sparse_result_options const& results, bool is_split) {
+  return searcher_of(ctx, text_collection::open(ctx, index_file, is_split), queries, options,
+                     results);
 }
 
 }  // namespace rulerank::knn

@@ -182,5 +182,13 @@ std::unique_ptr<searcher> make_searcher(context const& ctx, std::shared_ptr<text
                                         std::span<datasets::text_document const> queries,
                                         sparse_search_options const& options = {},
                                         sparse_result_options const& results = {});
+/// Opens an index file or, if it lists parts of a collection, all parts or, with `is_split`, those
+/// of this process of the context, and makes a searcher. Throws also as `text_index::open`, and
+/// `usage_error` for parts with an engine other than `tiles` or `mt`. Collective if `is_split`.
+std::unique_ptr<searcher> make_searcher(context const& ctx, std::string const& index_file,
+                                        std::span<datasets::text_document const> queries,
+                                        sparse_search_options const& options = {},
+                                        sparse_result_options const& results = {},
+                                        bool is_split = false);
 
 }  // namespace rulerank::knn
