@@ -6,7 +6,7 @@
 #include "datasets/delimited/label_cells.hpp"
 #include "datasets/input/text_source.hpp"
 #include "datasets/trec.hpp"
-#include "labelling/program_judge.hpp"
+#include "labelling/judge/program_judge.hpp"
 
 #include <algorithm>
 #include <charconv>

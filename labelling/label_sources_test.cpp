@@ -2,7 +2,7 @@
 
 #include "core/error.hpp"
 #include "core/message_testing.hpp"
-#include "labelling/program_judge.hpp"
+#include "labelling/judge/program_judge.hpp"
 #include "labelling/testing.hpp"
 
 #include <map>

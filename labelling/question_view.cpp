@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 namespace rulerank::inline v0::labelling {
 
@@ -35,6 +36,26 @@ std::optional<double> value_of(datasets::dataset const& data, std::size_t docume
 }
 
 }  // namespace
+
+nlohmann::ordered_json judge_request(question_views const& views, std::size_t document,
+                                     std::int32_t max_label) {
+  view_request about;
+  about.document = document;
+  question_view const view = views.view(about);
+  nlohmann::ordered_json request{{"qid", view.qid}, {"docid", view.docid}};
+  if (views.has_texts()) {
+    request["query"] = view.query;
+    request["title"] = plain(view.title);
+    request["passage"] = plain(view.passage);
+    request["text"] = plain(view.whole);
+  }
+  auto& features = request["features"] = nlohmann::ordered_json::object();
+  for (auto const& [name, value] : views.listed_features(document))
+    features[name] =
+        std::isnan(value) ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(value);
+  for (std::int32_t label = 0; label <= max_label; ++label) request["labels"].push_back(label);
+  return request;
+}
 
 std::string describe(al::outlook const& ahead) {
   if (ahead.documents == 0)

@@ -16,6 +16,8 @@
 #include <utility>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
 // A labeller's view of a document, at a terminal and in a browser.
 namespace rulerank::inline v0::labelling {
 
@@ -104,6 +106,10 @@ class question_views {
   datasets::dataset normalized_;  // the pool, normalized as for the cuts; empty without
                                   // normalization
 };
+
+/// A question about a document, as a program reads it (docs/reference/judges.md), without its `id`.
+nlohmann::ordered_json judge_request(question_views const& views, std::size_t document,
+                                     std::int32_t max_label);
 
 /// The outlook as a sentence.
 std::string describe(al::outlook const& ahead);

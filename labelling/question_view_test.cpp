@@ -4,6 +4,8 @@
 
 #include <regex>
 
+#include <nlohmann/json.hpp>
+
 namespace rulerank::inline v0::labelling::question_view_test {
 namespace {
 
@@ -30,6 +32,20 @@ TEST_F(views, have_what_a_labeller_looks_at) {
   EXPECT_GE(view.neighbours[0].shared, view.neighbours[1].shared);
   EXPECT_TRUE(view.neighbours[0].title.starts_with("Wing "));
   EXPECT_EQ(shown.text_cells(0)[1], "Wing 0");
+}
+
+TEST_F(views, ask_a_program_what_a_labeller_sees) {
+  document_texts shown = texts();
+  question_views const asked(ctx, {pool, binned, cuts, {{1, "bm25"}}, &shown, 3});
+  nlohmann::ordered_json const request = judge_request(asked, 12, 2);
+  EXPECT_EQ(request["qid"], "q1");
+  EXPECT_EQ(request["docid"], "D12");
+  EXPECT_EQ(request["query"], "the winged shapes 1");
+  EXPECT_EQ(request["title"], "Wing 12");
+  EXPECT_EQ(request["text"], "flow over wings of shape 12");
+  EXPECT_EQ(request["labels"], (nlohmann::ordered_json{0, 1, 2}));
+  EXPECT_EQ(request["features"].size(), 6U);
+  EXPECT_TRUE(request["features"].contains("bm25"));
 }
 
 /// Every feature's value lies in its displayed range, in the units of the file.

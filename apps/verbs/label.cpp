@@ -13,9 +13,9 @@
 #include "datasets/input/text_source.hpp"
 #include "datasets/text/encoding.hpp"
 #include "eval/agreement.hpp"
+#include "labelling/judge/program_judge.hpp"
 #include "labelling/label_service.hpp"
 #include "labelling/label_team.hpp"
-#include "labelling/program_judge.hpp"
 #include "server/http_server.hpp"
 
 #include <algorithm>

@@ -36,7 +36,7 @@ def modules():
     """name: the modules it links, of all library modules, the program and the C library. The library of a module's
     published engines is in the module's folder."""
     uses = {}
-    for path in sorted([*ROOT.glob("*/CMakeLists.txt"), *ROOT.glob("knn/*/CMakeLists.txt"), *ROOT.glob("server/*/CMakeLists.txt")]):
+    for path in sorted([*ROOT.glob("*/CMakeLists.txt"), *(path for top in ("knn", "labelling", "server") for path in ROOT.glob(f"{top}/*/CMakeLists.txt"))]):
         text = re.sub(r"#.*", "", path.read_text())
         for call in re.findall(r"rulerank_module\(([^)]*)\)", text):
             arguments = arguments_of(call)

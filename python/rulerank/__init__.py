@@ -8,6 +8,7 @@ from ._core import devices
 from ._discretizer import Discretizer
 from ._evaluation import Qrels, compare, evaluate, metric_scorer
 from ._explanation import Explanation, ListExplanation, MemberExplanation
+from ._judge import ProgramJudge
 from ._letor import LetorData, draw_letor, dump_letor, load_letor
 from ._mining import mine_itemsets, mine_rules
 from ._neighbours import DenseNeighbors, MetricNeighbors, TextNeighbors
@@ -25,7 +26,7 @@ __version__ = _version("rulerank")
 __commit__ = _commit()
 
 __all__ = ["DataError", "DenseNeighbors", "DeviceError", "Discretizer", "Explanation", "Interrupted",
-           "LetorData", "ListExplanation", "MemberExplanation", "MetricNeighbors", "OutputError", "Qrels", "RuleRanker", "RulerankError",
+           "LetorData", "ListExplanation", "MemberExplanation", "MetricNeighbors", "OutputError", "ProgramJudge", "Qrels", "RuleRanker", "RulerankError",
            "SelectiveSampler", "TextNeighbors", "UsageError", "compare", "devices", "draw_letor", "dump_letor", "evaluate",
            "exceptions", "load_letor", "make_pool", "metric_scorer", "mine_itemsets", "mine_rules", "over_ranks",
            "report"]

@@ -7,6 +7,7 @@
 #include "python/src/data.hpp"
 #include "python/src/discretizer.hpp"
 #include "python/src/evaluation.hpp"
+#include "python/src/judge.hpp"
 #include "python/src/mining.hpp"
 #include "python/src/neighbours.hpp"
 #include "python/src/pool.hpp"
@@ -35,6 +36,7 @@ NB_MODULE(_core, m) {
   python::add_evaluation(m);
   python::add_ranker(m);
   python::add_sampler(m);
+  python::add_judge(m);
   python::add_mining(m);
   python::add_neighbours(m);
   python::add_pool(m);

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "apps/shared/arguments/view_arguments.hpp"
-#include "labelling/program_judge.hpp"
+#include "labelling/judge/program_judge.hpp"
 
 #include <cstddef>
 #include <cstdint>

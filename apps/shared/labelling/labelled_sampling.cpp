@@ -5,7 +5,7 @@
 #include "core/error.hpp"
 #include "core/json_text.hpp"
 #include "core/output_file.hpp"
-#include "labelling/program_judge.hpp"
+#include "labelling/judge/program_judge.hpp"
 
 #include <algorithm>
 #include <filesystem>

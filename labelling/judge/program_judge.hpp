@@ -2,8 +2,7 @@
 
 #include "core/append_file.hpp"
 #include "core/context.hpp"
-#include "labelling/judge_process.hpp"
-#include "labelling/question_view.hpp"
+#include "labelling/judge/judge_process.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -25,10 +24,6 @@ namespace rulerank::inline v0::labelling {
 /// The beginning of the first line of a record.
 inline constexpr std::string_view judge_record_mark =
     R"({"rulerank":"judgments of a program","version":1})";
-
-/// A question about a document, as the program reads it. `id` is set by `program_judge`.
-nlohmann::ordered_json judge_request(question_views const& views, std::size_t document,
-                                     std::int32_t max_label);
 
 /// The program's answer about a document.
 struct verdict {

@@ -1,19 +1,24 @@
-#include "labelling/program_judge.hpp"
+#include "labelling/judge/program_judge.hpp"
 
 #include "core/error.hpp"
 #include "core/message_testing.hpp"
-#include "labelling/testing.hpp"
+#include "core/output_file.hpp"
+#include "core/testing.hpp"
 
 #include <algorithm>
+#include <fstream>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
 
 namespace rulerank::inline v0::labelling::program_judge_test {
 namespace {
 
 using nlohmann::ordered_json;
 
-class judges : public pool_test {
+class judges : public testing::Test {
  protected:
-  std::string record() const { return folder + "/record"; }
+  std::string record() const { return folder / "record"; }
   judge_options options(std::string command) const {
     judge_options made;
     made.command = std::move(command);
@@ -42,21 +47,10 @@ class judges : public pool_test {
     for (std::string line; std::getline(in, line);) lines.push_back(ordered_json::parse(line));
     return lines;
   }
-};
 
-TEST_F(judges, get_what_a_labeller_sees) {
-  document_texts shown = texts();
-  question_views const views(ctx, {pool, binned, cuts, {{1, "bm25"}}, &shown, 3});
-  ordered_json const request = judge_request(views, 12, 2);
-  EXPECT_EQ(request["qid"], "q1");
-  EXPECT_EQ(request["docid"], "D12");
-  EXPECT_EQ(request["query"], "the winged shapes 1");
-  EXPECT_EQ(request["title"], "Wing 12");
-  EXPECT_EQ(request["text"], "flow over wings of shape 12");
-  EXPECT_EQ(request["labels"], (ordered_json{0, 1, 2}));
-  EXPECT_EQ(request["features"].size(), 6U);
-  EXPECT_TRUE(request["features"].contains("bm25"));
-}
+  context const ctx;
+  rulerank::testing_tools::temporary_folder const folder;
+};
 
 TEST_F(judges, answer_once_and_are_remembered) {
   auto const asked = requests(10);
@@ -188,7 +182,7 @@ TEST_F(judges, are_interrupted_and_leave_a_record) {
 }
 
 TEST_F(judges, records_are_checked) {
-  write("record", "line\tdocid\tanswer\n");
+  write_file(record(), "line\tdocid\tanswer\n");
   EXPECT_TRUE(testing_tools::says(
       testing_tools::complaint_of(record(), [&] { program_judge judge(options("cat")); }),
       ":1:1: found no record of a program's answers..."));

@@ -1,5 +1,6 @@
-#include "labelling/program_judge.hpp"
+#include "labelling/judge/program_judge.hpp"
 
+#include "al/answers.hpp"
 #include "core/error.hpp"
 #include "core/json_fields.hpp"
 #include "core/sha256.hpp"
@@ -93,25 +94,6 @@ std::string key_of(std::string const& command, ordered_json const& request) {
 }
 
 }  // namespace
-
-ordered_json judge_request(question_views const& views, std::size_t document,
-                           std::int32_t max_label) {
-  view_request about;
-  about.document = document;
-  question_view const view = views.view(about);
-  ordered_json request{{"qid", view.qid}, {"docid", view.docid}};
-  if (views.has_texts()) {
-    request["query"] = view.query;
-    request["title"] = plain(view.title);
-    request["passage"] = plain(view.passage);
-    request["text"] = plain(view.whole);
-  }
-  ordered_json& features = request["features"] = ordered_json::object();
-  for (auto const& [name, value] : views.listed_features(document))
-    features[name] = std::isnan(value) ? ordered_json(nullptr) : ordered_json(value);
-  for (std::int32_t label = 0; label <= max_label; ++label) request["labels"].push_back(label);
-  return request;
-}
 
 /// The requests of one call of `judge`.
 struct program_judge::round {

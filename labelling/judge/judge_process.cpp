@@ -1,4 +1,4 @@
-#include "labelling/judge_process.hpp"
+#include "labelling/judge/judge_process.hpp"
 
 #include "core/error.hpp"
 
