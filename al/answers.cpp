@@ -27,7 +27,8 @@ constexpr char const* no_journal =
 
 constexpr std::string_view header_of_one = "line\tdocid\tanswer";
 constexpr std::string_view header_without_times = "line\tdocid\tanswer\tlabeller";
-constexpr std::string_view header_of_several = "line\tdocid\tanswer\tlabeller\ttime";
+constexpr std::string_view header_without_notes = "line\tdocid\tanswer\tlabeller\ttime";
+constexpr std::string_view header_of_several = "line\tdocid\tanswer\tlabeller\ttime\tnote";
 
 std::string now_in_utc() {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
@@ -236,15 +237,17 @@ namespace {
 
 struct journal_content {
   std::vector<answer> answers;
-  labellers who = labellers::one;
-  bool timed = false;
+  std::size_t columns = 3;
+
+  labellers who() const { return columns == 3 ? labellers::one : labellers::several; }
 };
 
 /// The form that a header names.
 std::optional<journal_content> form_of(std::string_view header) {
-  if (header == header_of_one) return journal_content{};
-  if (header == header_without_times) return journal_content{{}, labellers::several, false};
-  if (header == header_of_several) return journal_content{{}, labellers::several, true};
+  for (std::string_view const known :
+       {header_of_one, header_without_times, header_without_notes, header_of_several})
+    if (header == known)
+      return journal_content{{}, static_cast<std::size_t>(std::ranges::count(known, '\t')) + 1};
   return {};
 }
 
@@ -271,7 +274,7 @@ journal_content read_journal(std::string_view text, std::string const& path,
     }
     if (number == 2) {
       auto form = form_of(line);
-      if (!form || (who && form->who != *who))
+      if (!form || (who && form->who() != *who))
         rows.fail(2, 1,
                   fmt::format(
                       "found a different header, expected {}",
@@ -282,15 +285,11 @@ journal_content read_journal(std::string_view text, std::string const& path,
       return;
     }
     auto const cells = datasets::split_cells(line, number);
-    bool const alone = content.who == labellers::one;
-    std::size_t const columns = alone ? 3 : content.timed ? 5 : 4;
-    if (cells.size() != columns)
+    bool const alone = content.who() == labellers::one;
+    if (cells.size() != content.columns)
       rows.fail(number, 1,
-                fmt::format("found {}, expected line, docid{}{}", counted(cells.size(), "field"),
-                            alone ? " and answer" : ", answer",
-                            alone           ? ""
-                            : content.timed ? ", labeller and time"
-                                            : " and labeller"));
+                fmt::format("found {}, expected {}, as in line 2", counted(cells.size(), "field"),
+                            content.columns));
     std::size_t const document = rows.document(cells[0]);
     rows.check_docid(cells[1], document);
     std::string const labeller = !alone ? cells[3].text : std::string();
@@ -304,8 +303,8 @@ journal_content read_journal(std::string_view text, std::string const& path,
       return;
     }
     if (!alone && before != answers.end()) answers.erase(before);
-    answers.push_back({document, rows.label(cells[2]), number, labeller,
-                       content.timed ? cells[4].text : std::string()});
+    auto const cell = [&](std::size_t c) { return c < cells.size() ? cells[c].text : ""; };
+    answers.push_back({document, rows.label(cells[2]), number, labeller, cell(4), cell(5)});
   });
   return content;
 }
@@ -333,36 +332,40 @@ answer_journal::answer_journal(std::string path, std::string_view identity,
     file_->cut(0);
     file_->append(head);
     file_->sync_folder();
-    timed_ = !alone;
+    columns_ = form_of(alone ? header_of_one : header_of_several)->columns;
     return;
   }
   if (whole == 0) throw error({file_->path(), 1, 1}, no_journal);
   journal_content content =
       read_journal(std::string_view(text).substr(0, whole), file_->path(), pool_, identity, who_);
   answers_ = std::move(content.answers);
-  timed_ = content.timed;
+  columns_ = content.columns;
   if (whole != text.size()) file_->cut(whole);
 }
 
 answer_journal::~answer_journal() = default;
 
 std::string answer_journal::row(std::size_t document, std::string_view said,
-                                std::string_view labeller) const {
+                                std::string_view labeller, std::string_view note) const {
   std::string text =
       fmt::format("{}\t{}\t{}", places_[document], row_reader::clean(pool_.docid(document)), said);
-  if (who_ == labellers::several) text += fmt::format("\t{}", labeller);
-  if (timed_) text += '\t' + now_in_utc();
+  if (columns_ > 3) text += fmt::format("\t{}", labeller);
+  if (columns_ > 4) text += '\t' + now_in_utc();
+  if (columns_ > 5) text += fmt::format("\t{}", note);
   return text + '\n';
 }
 
 void answer_journal::add(std::size_t document, std::optional<std::int32_t> label,
-                         std::string labeller) {
-  file_->append(row(document, word_of(label), labeller));
+                         std::string labeller, std::string note) {
+  if (!note.empty() && columns_ < 6)
+    throw usage_error(fmt::format("{} was begun without notes, expected an answer without a note",
+                                  file_->path()));
+  file_->append(row(document, word_of(label), labeller, note));
   if (who_ == labellers::several)
     std::erase_if(answers_, [&](answer const& a) {
       return a.document == document && a.labeller == labeller;
     });
-  answers_.push_back({document, label, 0, std::move(labeller)});
+  answers_.push_back({document, label, 0, std::move(labeller), {}, std::move(note)});
 }
 
 void answer_journal::undo(std::string_view labeller) {

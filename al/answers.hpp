@@ -31,6 +31,7 @@ struct answer {
   std::uint64_t line = 0;             ///< 1-based line of the file that it was read from; 0: none
   std::string labeller{};             ///< name, if there are several labellers
   std::string time{};                 ///< UTC, such as 2026-01-31T12:00:00Z; empty: not known
+  std::string note{};                 ///< the labeller's remark
 
   friend bool operator==(answer const& a, answer const& b) {
     return a.document == b.document && a.label == b.label && a.labeller == b.labeller;
@@ -82,8 +83,8 @@ std::vector<answer> journal_answers(std::string_view text, std::string const& pa
 /// continued, and an unfinished line left by a crash is cut off. TSV: a first line with `identity`,
 /// a header, and rows of line, docid and answer: a label, `skip`, or `undo`, which withdraws an
 /// earlier answer and repeats its line and docid. With one labeller, `undo` withdraws the last
-/// answer. With several, the name is a fourth column and the time a fifth (version 2; a file of
-/// version 1 has no times and gets none), and each has one answer per document: a new answer
+/// answer. With several, the columns labeller, time and note follow (an older file has no notes, or
+/// neither times nor notes, and gets none), and each has one answer per document: a new answer
 /// replaces the old one and moves to the end.
 class answer_journal {
  public:
@@ -95,19 +96,22 @@ class answer_journal {
 
   /// The current answers, oldest first.
   std::span<answer const> answers() const noexcept { return answers_; }
-  /// `labeller`: a name without tab or line end, if there are several labellers.
-  void add(std::size_t document, std::optional<std::int32_t> label, std::string labeller = {});
+  /// `labeller`: a name without tab or line end, if there are several labellers. `note`: also
+  /// without them; throws `usage_error` for a note if the file has no column of notes.
+  void add(std::size_t document, std::optional<std::int32_t> label, std::string labeller = {},
+           std::string note = {});
   /// Withdraws the last answer; there must be one. With several labellers, the last one of that
   /// name.
   void undo(std::string_view labeller = {});
 
  private:
-  std::string row(std::size_t document, std::string_view said, std::string_view labeller) const;
+  std::string row(std::size_t document, std::string_view said, std::string_view labeller,
+                  std::string_view note = {}) const;
 
   std::unique_ptr<append_file> file_;
   datasets::dataset const& pool_;
   labellers who_;
-  bool timed_ = false;               // rows have times
+  std::size_t columns_ = 0;
   std::vector<std::size_t> places_;  // of the documents, by line of the input
   std::vector<answer> answers_;
 };

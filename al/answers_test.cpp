@@ -160,18 +160,23 @@ TEST_F(answers, journal_of_several_keeps_one_answer_of_each_about_a_document) {
   {
     answer_journal journal(path_, "me", pool_, labellers::several);
     journal.add(1, 0, "=An");
-    journal.add(1, 2, "Bo");
+    journal.add(1, 2, "Bo", "see Z");
     journal.add(3, 1, "=An");
     journal.add(1, {}, "=An");
     journal.add(0, 2, "Bo");
     journal.undo("Bo");
     EXPECT_EQ(standing(journal), expected);
-    std::regex const time("\t\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ\n");
-    EXPECT_EQ(std::regex_replace(bytes(), time, "\n"),
-              "# rulerank answers 2 me\nline\tdocid\tanswer\tlabeller\ttime\n1\tY\t0\t=An\n"
-              "1\tY\t2\tBo\n3\t\"Z\"\t1\t=An\n1\tY\tskip\t=An\n0\tX\t2\tBo\n0\tX\tundo\tBo\n");
+    std::regex const time("\t\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ\t");
+    EXPECT_EQ(std::regex_replace(bytes(), time, "|"),
+              "# rulerank answers 2 me\nline\tdocid\tanswer\tlabeller\ttime\tnote\n1\tY\t0\t=An|\n"
+              "1\tY\t2\tBo|see Z\n3\t\"Z\"\t1\t=An|\n1\tY\tskip\t=An|\n0\tX\t2\tBo|\n"
+              "0\tX\tundo\tBo|\n");
   }
-  EXPECT_EQ(standing(answer_journal(path_, "me", pool_, labellers::several)), expected);
+  {
+    answer_journal const read(path_, "me", pool_, labellers::several);
+    EXPECT_EQ(standing(read), expected);
+    EXPECT_EQ(read.answers()[0].note, "see Z");
+  }
   EXPECT_THROW(answer_journal(path_, "me", pool_), error) << "of several, read as of one";
 }
 
@@ -186,7 +191,15 @@ TEST_F(answers, journal_of_several_without_times_is_gone_on_with) {
     EXPECT_EQ(bytes(), old + "3\t\"Z\"\t1\tBo\n");
   }
   file("# rulerank answers 2 me\nline\tdocid\tanswer\tlabeller\ttime\n1\tY\t0\tAn\tT\n");
-  EXPECT_EQ(answer_journal(path_, "me", pool_, labellers::several).answers()[0].time, "T");
+  {
+    answer_journal journal(path_, "me", pool_, labellers::several);
+    EXPECT_EQ(journal.answers()[0].time, "T");
+    std::string const before = bytes();
+    EXPECT_THROW(journal.add(3, 1, "Bo", "a note without a column"), usage_error);
+    EXPECT_EQ(bytes(), before);
+    journal.add(3, 1, "Bo");
+    EXPECT_TRUE(bytes().starts_with(before + "3\t\"Z\"\t1\tBo\t2"));
+  }
   file("# rulerank answers 3 me\nline\tdocid\tanswer\tlabeller\ttime\n");
   EXPECT_THROW(answer_journal(path_, "me", pool_, labellers::several), error);
 }

@@ -93,7 +93,9 @@ json view_json(question_view const& view) {
 json answers_json(std::vector<said> const& answers) {
   json list = json::array();
   for (said const& s : answers)
-    list.push_back({{"labeller", printable(s.labeller)}, {"answer", label_or_null(s.label)}});
+    list.push_back({{"labeller", printable(s.labeller)},
+                    {"answer", label_or_null(s.label)},
+                    {"note", printable(s.note)}});
   return list;
 }
 
@@ -144,6 +146,19 @@ std::optional<std::int32_t> answer_of(json const& body, std::int32_t max_label) 
       found->get<std::uint64_t>() > static_cast<std::uint64_t>(max_label))
     throw refusal(400, fmt::format("found no answer, expected 0 to {}, or null", max_label));
   return found->get<std::int32_t>();
+}
+
+std::string note_of(json const& body) {
+  constexpr std::size_t longest = 2000;
+  auto const found = body.find("note");
+  if (found == body.end()) return {};
+  if (!found->is_string()) throw refusal(400, "found a note that is no text, expected text");
+  auto note = found->get<std::string>();
+  if (note.size() > longest || printable(note) != note)
+    throw refusal(400, fmt::format("found an invalid note, expected at most {} bytes without "
+                                   "control characters and marks of direction",
+                                   longest));
+  return note;
 }
 
 json body_of(std::string const& text) {
@@ -248,11 +263,15 @@ http_response label_service::post(http_request const& request) {
     reply = next(labeller);
   } else if (request.target == "/answer") {
     team_.answer(labeller, asked_document(body, how_.documents, team_, labeller),
-                 answer_of(body, how_.max_label));
+                 answer_of(body, how_.max_label), note_of(body));
     reply = next(labeller);
   } else if (request.target == "/undo") {
-    auto const document = team_.undo(labeller);
+    auto const document = body.contains("document")
+                              ? team_.undo_back_to(labeller, document_of(body, how_.documents))
+                              : team_.undo(labeller);
     reply = document ? shown(labeller, *document) : next(labeller);
+  } else if (request.target == "/mine") {
+    reply = mine(labeller);
   } else if (request.target == "/show") {
     reply = shown(labeller, asked_document(body, how_.documents, team_, labeller));
   } else if (request.target == "/finish") {
@@ -327,8 +346,22 @@ std::string label_service::shown(std::string const& labeller, std::size_t docume
   state["state"] = "question";
   state["question"] = view_json(views_.view(request));
   auto const before = team_.answer_of(labeller, document);
-  if (before) state["before"] = label_or_null(before->label);
+  if (before) {
+    state["before"] = label_or_null(before->label);
+    state["note"] = printable(before->note);
+  }
   return text_of(state);
+}
+
+std::string label_service::mine(std::string const& labeller) const {
+  json list = json::array();
+  for (al::answer const& a : team_.all_of(labeller))
+    list.push_back({{"document", a.document},
+                    {"docid", printable(views_.docid(a.document))},
+                    {"qid", printable(views_.qid(a.document))},
+                    {"answer", label_or_null(a.label)},
+                    {"note", printable(a.note)}});
+  return text_of(json{{"mine", list}});
 }
 
 /// Estimates from the current answers; releases `mutex_` during the computation.

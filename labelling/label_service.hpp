@@ -29,12 +29,18 @@ std::string new_token();
 ///
 ///   GET /, /page.js, /page.css         the page, which contains no secret; also HEAD
 ///   POST /next     {labeller}          the next document to label
-///   POST /answer   {labeller, document, answer}   a label, or null to exclude the document;
-///                                      responds with the next document
-///   POST /undo     {labeller}          withdraws the labeller's last answer; responds with its
-///   document POST /show     {labeller, document}  a document that the labeller or the team has
-///   answered POST /estimate {labeller}          the estimated benefit of more labels POST /finish
-///   {labeller}          ends the labelling with the answers given
+///   POST /answer   {labeller, document, answer, note}
+///                                      a label, or null to exclude the document, with an optional
+///                                      note; responds with the next document
+///   POST /undo     {labeller, document}
+///                                      withdraws the labeller's last answer or, with a document,
+///                                      all their answers back to that about it; responds with the
+///                                      document of the earliest
+///   POST /mine     {labeller}          the labeller's answers, most recent first
+///   POST /show     {labeller, document}
+///                                      a document that the labeller or the team has answered
+///   POST /estimate {labeller}          the estimated benefit of more labels
+///   POST /finish   {labeller}          ends the labelling with the answers given
 ///
 /// Bodies are JSON. A POST must come from this page: Host is one of `hosts`, Origin is that host's,
 /// the type is application/json, and `x-rulerank-token` is the run's token. Thread-safe: requests
@@ -74,6 +80,7 @@ class label_service {
   bool is_ours(http_request const& request) const;
   std::string next(std::string const& labeller);
   std::string shown(std::string const& labeller, std::size_t document);
+  std::string mine(std::string const& labeller) const;
   std::string estimate();
 
   options how_;

@@ -214,7 +214,8 @@ TEST_F(service, two_labellers_differ_and_agree) {
   json state = post("/answer", {{"document", document}, {"answer", nullptr}}, "Bo");
   ASSERT_EQ(state["disputes"].size(), 1U);
   EXPECT_EQ(state["disputes"][0]["answers"],
-            json::parse(R"([{"labeller":"An","answer":2},{"labeller":"Bo","answer":null}])"));
+            json::parse(R"([{"labeller":"An","answer":2,"note":""},)"
+                        R"({"labeller":"Bo","answer":null,"note":""}])"));
   EXPECT_EQ(state["disputes"][0]["label"], 2);
   EXPECT_EQ(state["labellers"], json::parse(R"(["An","Bo"])"));
   state = post("/show", {{"document", document}}, "Bo");
@@ -231,6 +232,36 @@ TEST_F(service, undo_shows_the_document_again) {
   EXPECT_EQ(state["question"]["document"], document);
   EXPECT_EQ(state["answers"], 0);
   EXPECT_EQ(post("/undo", json::object())["state"], "question") << "there is none";
+}
+
+TEST_F(service, answers_have_notes_and_are_withdrawn_together) {
+  json state = post("/next", json::object());
+  std::vector<std::size_t> asked;
+  for (int i = 0; i < 3; ++i) {
+    asked.push_back(state["question"]["document"]);
+    state = post("/answer",
+                 {{"document", asked.back()}, {"answer", i}, {"note", i == 1 ? "half" : ""}});
+  }
+  json const mine = post("/mine", json::object())["mine"];
+  ASSERT_EQ(mine.size(), 3U);
+  EXPECT_EQ(mine[1]["document"], asked[1]);
+  EXPECT_EQ(mine[1]["answer"], 1);
+  EXPECT_EQ(mine[1]["note"], "half");
+  EXPECT_EQ(post("/show", {{"document", asked[1]}})["note"], "half");
+  state = post("/undo", {{"document", asked[1]}});
+  EXPECT_EQ(state["question"]["document"], asked[1]);
+  EXPECT_EQ(state["answers"], 1);
+  EXPECT_EQ(status(request("/undo", R"({"labeller":"An","document":1000})")), 400);
+  EXPECT_EQ(status(request("/answer", R"({"labeller":"An","document":0,"answer":0,"note":1})")),
+            400);
+  for (std::string const& bad :
+       {std::string(2001, 'x'), std::string("two\nlines"), std::string("\u202e")})
+    EXPECT_EQ(
+        status(request(
+            "/answer",
+            json{{"labeller", "An"}, {"document", asked[1]}, {"answer", 0}, {"note", bad}}.dump())),
+        400);
+  EXPECT_EQ(post("/mine", json::object())["mine"].size(), 1U) << "nothing was kept";
 }
 
 TEST_F(service, texts_of_the_collection_are_strings_of_json) {

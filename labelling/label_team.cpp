@@ -25,7 +25,7 @@ label_team::label_team(al::labelling& work, al::answer_journal& journal, std::st
                        std::size_t needed)
     : work_(work), journal_(journal), needed_(std::max<std::size_t>(needed, 1)) {
   for (al::answer const& a : journal_.answers())
-    about_[a.document].push_back({a.labeller, a.label});
+    about_[a.document].push_back({a.labeller, a.label, a.note});
   for (al::answer const& a : journal_.answers()) {
     auto const given = work_.answers();
     if (work_.label_of(a.document) != datasets::unlabelled &&
@@ -53,7 +53,7 @@ void label_team::update(std::size_t document) {
   std::vector<said>& answers = about_[document];
   answers.clear();
   for (al::answer const& a : journal_.answers())
-    if (a.document == document) answers.push_back({a.labeller, a.label});
+    if (a.document == document) answers.push_back({a.labeller, a.label, a.note});
 }
 
 /// Updates the sampling's label of a document from the current answers.
@@ -96,12 +96,12 @@ bool label_team::may_answer(std::string const& labeller, std::size_t document) c
 }
 
 void label_team::answer(std::string const& labeller, std::size_t document,
-                        std::optional<std::int32_t> label) {
+                        std::optional<std::int32_t> label, std::string note) {
   auto const given = work_.answers();
   if (work_.label_of(document) != datasets::unlabelled &&
       std::ranges::find(given, document, &al::answer::document) == given.end())
     throw usage_error("the document has a label in the pool, expected a document without one");
-  journal_.add(document, label, labeller);
+  journal_.add(document, label, labeller, std::move(note));
   update(document);
   settle(document);
 }
@@ -116,6 +116,14 @@ std::optional<std::size_t> label_team::undo(std::string const& labeller) {
   update(document);
   settle(document);
   looks_at_[labeller] = document;
+  return document;
+}
+
+std::optional<std::size_t> label_team::undo_back_to(std::string const& labeller,
+                                                    std::size_t document) {
+  if (!answer_of(labeller, document)) return {};
+  while (undo(labeller) != document) {
+  }
   return document;
 }
 
@@ -150,6 +158,14 @@ std::vector<dispute> label_team::disputes() const {
 std::size_t label_team::answers_of(std::string_view labeller) const {
   return static_cast<std::size_t>(
       std::ranges::count(journal_.answers(), labeller, &al::answer::labeller));
+}
+
+std::vector<al::answer> label_team::all_of(std::string_view labeller) const {
+  std::vector<al::answer> all;
+  for (al::answer const& a : journal_.answers())
+    if (a.labeller == labeller) all.push_back(a);
+  std::ranges::reverse(all);
+  return all;
 }
 
 std::optional<said> label_team::answer_of(std::string_view labeller, std::size_t document) const {

@@ -18,6 +18,7 @@ namespace rulerank::inline v0::labelling {
 struct said {
   std::string labeller;
   std::optional<std::int32_t> label;  ///< empty: exclude the document
+  std::string note{};
 };
 
 /// The labeller's name of a program that gives a second opinion. Its answers never count; they only
@@ -56,9 +57,13 @@ class label_team {
   /// Stores an answer; replaces the labeller's earlier answer about the document. Throws
   /// `usage_error` for a document that has a label in the pool, `output_error` if it cannot be
   /// stored, without changes. `document`: index in the pool.
-  void answer(std::string const& labeller, std::size_t document, std::optional<std::int32_t> label);
+  void answer(std::string const& labeller, std::size_t document, std::optional<std::int32_t> label,
+              std::string note = {});
   /// Withdraws the labeller's last answer; returns its document, or nothing.
   std::optional<std::size_t> undo(std::string const& labeller);
+  /// Withdraws the labeller's answer about a document and all their later ones; returns the
+  /// document, or nothing, without changes, if they have not answered about it.
+  std::optional<std::size_t> undo_back_to(std::string const& labeller, std::size_t document);
 
   /// The documents that a person has answered and the program has not, oldest answer first.
   std::vector<std::size_t> without_opinion() const;
@@ -68,6 +73,8 @@ class label_team {
   /// The documents with differing answers, most recently answered first.
   std::vector<dispute> disputes() const;
   std::size_t answers_of(std::string_view labeller) const;
+  /// A labeller's answers, most recent first.
+  std::vector<al::answer> all_of(std::string_view labeller) const;
   /// A labeller's answer about a document, if any.
   std::optional<said> answer_of(std::string_view labeller, std::size_t document) const;
   /// The names of labellers with current answers, by their first current answer.

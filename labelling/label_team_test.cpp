@@ -88,6 +88,29 @@ TEST_F(teams, undoes_each_ones_last_answer) {
   EXPECT_FALSE(here.team.undo("An"));
 }
 
+TEST_F(teams, undoes_back_to_a_document) {
+  workplace here(*this, 1);
+  std::vector<std::size_t> asked;
+  for (int i = 0; i < 4; ++i) {
+    asked.push_back(here.team.next("An")->document);
+    here.team.answer("An", asked.back(), labels[asked.back()], i == 1 ? "unsure" : "");
+  }
+  std::size_t const other = here.team.next("Bo")->document;
+  here.team.answer("Bo", other, 0);
+  auto const all = here.team.all_of("An");
+  ASSERT_EQ(all.size(), 4U);
+  EXPECT_EQ(all[0].document, asked[3]) << "most recent first";
+  EXPECT_EQ(all[2].note, "unsure");
+  EXPECT_FALSE(here.team.undo_back_to("An", other)) << "not An's";
+  EXPECT_EQ(here.team.answers_of("An"), 4U);
+  EXPECT_EQ(here.team.undo_back_to("An", asked[1]), asked[1]);
+  EXPECT_EQ(here.team.answers_of("An"), 1U);
+  EXPECT_EQ(here.team.answers_of("Bo"), 1U);
+  EXPECT_EQ(here.work.label_of(asked[0]), labels[asked[0]]);
+  for (std::size_t i = 1; i < 4; ++i)
+    EXPECT_EQ(here.work.label_of(asked[i]), datasets::unlabelled) << i;
+}
+
 /// After any answers, changes and withdrawals, the state equals that of a new team with the current
 /// answers; with the true labels at the end, the sample is that of all labels.
 TEST_F(teams, is_what_its_standing_answers_make) {

@@ -132,6 +132,7 @@ function renderQuestion() {
   if (q.comment === "docid = " + q.docid) $("comment").textContent = "";
   pieces($("title"), q.title);
   $("before").textContent = "before" in now ? "You answered " + answerName(now.before) + "." : "";
+  $("note").value = now.note || "";
   $("brings").replaceChildren(...q.brings.map((text) => element("li", text)));
   $("features").replaceChildren(...q.features.map((f) => {
     const row = element("tr");
@@ -149,25 +150,55 @@ function renderQuestion() {
   renderText();
 }
 
+function makeButton(text, action) {
+  const made = element("button", text);
+  made.type = "button";
+  made.addEventListener("click", action);
+  return made;
+}
+
+// A row of a table about a document: texts in cells, then buttons.
+function documentRow(of, texts, ...buttons) {
+  const row = element("tr");
+  const cell = element("td");
+  cell.append(...buttons);
+  row.append(element("td", "document " + of.docid + ", query " + of.qid),
+             ...texts.map((text) => element("td", text)), cell);
+  return row;
+}
+
+function withNote(text, note) {
+  return note === "" ? text : text + " (" + note + ")";
+}
+
+function lookAgain(document) {
+  return makeButton("Look again", () => ask("/show", {document}));
+}
+
 function renderDisputes() {
   show("disputes", now.disputes.length > 0);
-  $("disputes").querySelector("tbody").replaceChildren(...now.disputes.map((d) => {
-    const row = element("tr");
-    const open = element("button", "Look again");
-    open.type = "button";
-    open.addEventListener("click", () => ask("/show", {document: d.document}));
-    const cell = element("td");
-    cell.append(open);
-    row.append(element("td", "document " + d.docid + ", query " + d.qid),
-               element("td", d.answers.map((a) => a.labeller + ": " + answerName(a.answer)).join(", ")),
-               element("td", "counts as " + answerName(d.label)), cell);
-    return row;
-  }));
+  $("disputes").querySelector("tbody").replaceChildren(...now.disputes.map((d) => documentRow(
+    d, [d.answers.map((a) => withNote(a.labeller + ": " + answerName(a.answer), a.note)).join(", "),
+        "counts as " + answerName(d.label)], lookAgain(d.document))));
+}
+
+// The list is requested only while it is open.
+async function renderMine() {
+  show("mine", now !== null && now.mine > 0);
+  if (!now || now.mine === 0 || !$("mine").open) return;
+  try {
+    const list = (await post("/mine")).mine;
+    $("mine").querySelector("tbody").replaceChildren(...list.map((a, i) => documentRow(
+      a, [withNote(answerName(a.answer), a.note)], lookAgain(a.document),
+      makeButton(i === 0 ? "Undo" : "Undo back to here (" + (i + 1) + ")", () => ask("/undo", {document: a.document})))));
+  } catch (error) {
+    say(error.message);
+  }
 }
 
 function render(state) {
   if (state.state === "ended") {
-    for (const id of ["question", "end", "wait", "disputes"]) show(id, false);
+    for (const id of ["question", "end", "wait", "mine", "disputes"]) show(id, false);
     $("progress").textContent = "Ended. The chosen documents are in " + state.out + ".";
     $("expected").textContent = "";
     now = null;
@@ -194,13 +225,14 @@ function render(state) {
   if (now.state === "question") renderQuestion();
   if (now.state === "done") $("expected").textContent = "";
   renderDisputes();
+  renderMine();
   if (now.state === "waiting") waiting = setTimeout(() => ask("/next"), 2000);
   document.title = labels + " labelled - rulerank";
   scrollTo(0, 0);
 }
 
 function answer(value) {
-  if (now && now.state === "question") ask("/answer", {document: now.question.document, answer: value});
+  if (now && now.state === "question") ask("/answer", {document: now.question.document, answer: value, note: $("note").value.trim()});
 }
 
 function undo() {
@@ -249,6 +281,10 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 
+$("mine").addEventListener("toggle", renderMine);
+$("note").addEventListener("keydown", (event) => {
+  if (event.key === "Enter" || event.key === "Escape") $("note").blur();  // keys are labels again
+});
 $("finish").addEventListener("click", () => ask("/finish"));
 $("name").addEventListener("submit", (event) => {
   event.preventDefault();

@@ -249,6 +249,25 @@ class InABrowser(LabelServer):
                          f"about {found['documents']} more expected ({found['low']} to {found['high']})")
         self.assertRegex(by_itself, r"^about \d+ more expected \(\d+ to \d+\)$")
 
+    def test_notes_and_undo_back_to_an_answer(self):
+        self.begin()
+        asked = []
+        for answers in range(4):
+            asked.append(self.document(answers))
+            if answers == 1:
+                self.browser.type("#note", "only 2 pages\n")  # a digit in a note is no label
+            self.browser.press(str(self.labels[asked[-1]]))
+        self.document(4)
+        self.browser.click("#mine summary")
+        self.wait("document.querySelectorAll('#mine tr').length === 4")
+        self.assertIn("(only 2 pages)", self.texts("#mine tr")[2])
+        self.assertEqual(self.browser.run("return document.getElementById('note').value"), "")
+        if os.environ.get("RULERANK_SCREENSHOT_MINE"):
+            self.browser.screenshot(os.environ["RULERANK_SCREENSHOT_MINE"])
+        self.browser.click("#mine tr:nth-child(3) button:last-child")
+        self.assertEqual(self.document(1), asked[1])
+        self.wait("document.querySelectorAll('#mine tr').length === 1")
+
     def test_two_labellers_differ_and_the_program_is_killed(self):
         self.begin("--answers", "2")
         document = self.document(0)

@@ -200,7 +200,7 @@ class Label(LabelServer):
             killer.cancel()
             self.process.kill()
             self.process.communicate()
-            rows = {(int(line), who) for line, _, said, who, _ in
+            rows = {(int(line), who) for line, _, said, who, *_ in
                     (row.split("\t") for row in self.read("pool.answers").decode().splitlines()[2:])}
             self.assertLessEqual(confirmed, rows)
         self.assertGreater(len(confirmed), 0)
@@ -218,7 +218,7 @@ class Label(LabelServer):
         self.assertEqual(self.post("/next", "Bo")["question"]["document"], first)
         state = self.post("/answer", "Bo", document=first, answer=None)
         self.assertEqual(state["disputes"][0]["answers"],
-                         [{"labeller": "An", "answer": 0}, {"labeller": "Bo", "answer": None}])
+                         [{"labeller": "An", "answer": 0, "note": ""}, {"labeller": "Bo", "answer": None, "note": ""}])
         self.assertEqual(self.post("/undo", "Bo")["question"]["document"], first)
         for who in ("An", "Bo"):
             state = self.post("/answer", who, document=first, answer=self.labels[first])
