@@ -9,6 +9,7 @@ let whole = false;     // whether the whole text is shown
 let busy = false;
 let estimating = false;
 let estimatedAt = -1;  // answers at the last estimate
+let expected = null;   // documents to label in all, by the last estimate
 let waiting = 0;
 
 if (location.hash.length > 1) {
@@ -196,6 +197,13 @@ async function renderMine() {
   }
 }
 
+// Towards the number of documents to label or, where nobody said it, towards the estimate.
+function renderProgress() {
+  const labels = now.answers - now.skipped, goal = now.goal === null ? expected : now.goal;
+  show("done", goal !== null);
+  if (goal !== null) [$("done").max, $("done").value] = [Math.max(goal, labels), labels];
+}
+
 function render(state) {
   if (state.state === "ended") {
     for (const id of ["question", "end", "wait", "mine", "disputes"]) show(id, false);
@@ -213,8 +221,7 @@ function render(state) {
     (now.skipped === 0 ? "" : ", " + now.skipped + " skipped") +
     (now.mine === now.answers ? "" : ", " + now.mine + " answers by you");
   $("who").textContent = labeller + (now.labellers.length > 1 ? " of " + now.labellers.join(", ") : "");
-  show("done", now.goal !== null);
-  if (now.goal !== null) [$("done").max, $("done").value] = [now.goal, labels];
+  renderProgress();
   show("guide", now.guidelines !== "");
   $("guidelines").textContent = now.guidelines;
   $("most").textContent = now.maxLabel;
@@ -249,12 +256,15 @@ async function estimate() {
   if (estimating || !now) return;
   estimating = true;
   estimatedAt = now.answers;
+  const labels = now.answers - now.skipped;
   try {
     const e = await post("/estimate");
     if (!now || now.state !== "question") return;
     $("expected").textContent = e.documents === null ? "too few answers to estimate how many more"
       : "about " + e.documents + " more expected (" + e.low + " to " + e.high + ")";
     $("expected").title = e.text;
+    expected = e.documents === null ? null : labels + e.documents;
+    renderProgress();
   } catch (error) {
     say(error.message);
   } finally {

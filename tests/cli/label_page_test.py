@@ -247,6 +247,8 @@ class InABrowser(LabelServer):
         found = self.post("/estimate")
         self.assertEqual(self.browser.run("return document.getElementById('expected').textContent"),
                          f"about {found['documents']} more expected ({found['low']} to {found['high']})")
+        done = self.browser.run("const bar = document.getElementById('done'); return [bar.hidden, bar.value, bar.max]")
+        self.assertEqual(done, [False, 31, 31 + found["documents"]])
         self.assertRegex(by_itself, r"^about \d+ more expected \(\d+ to \d+\)$")
 
     def test_notes_and_undo_back_to_an_answer(self):
