@@ -166,6 +166,7 @@ class Injector(harness.CommandLine):
         "fit --train train.txt --members rules,linear --model m",
         "fit --train train.txt --members card --model card.m",
         "fit --train train.txt --members card --target labels --model labels.m",
+        "fit --train train.txt --pool whole.txt --members card --model pool.m",
         "inspect card.m --format card --out card",
         "tune --train train.txt --vali test.txt --try-bins 4 --try-rule-size 2 --out settings",
         "rank --model m --test test.txt --out scores --run run",
@@ -254,6 +255,7 @@ class Injector(harness.CommandLine):
         ("fit --train pool --members linear --feature-table table.tsv --model out", "table.tsv"),
         ("explain --train train.txt --test test.txt --names names --qid 0 --rank 1 --out out", "names"),
         ("inspect --model labels.m --names names --train train.txt --bootstrap 2 --out out", "names train.txt"),
+        ("inspect --model pool.m --train train.txt --pool whole.txt --bootstrap 2 --out out", "pool.m train.txt whole.txt"),
         ("evaluate --qrels people --machine-qrels qrels2 --human-sample random --run found.run --out out", "people qrels2"),
         ("evaluate --folds folds --feature 1 --out out", "folds/Fold2/test.txt"),
         ("experiment --folds folds --out-dir of --rank-size 2 --reduce-size none --baselines feature --permutations 99 "
@@ -284,7 +286,6 @@ class Injector(harness.CommandLine):
         "reduce": {"read as by label": ("--names", "--show", "--topics"), "exit code 5: labels_test.py": ("--pending",),
                    "are also extended: labels_test.py, judge_test.py": ("--resume", "--judged")},
         "label": {"read as by reduce": ("--discretizer",), "is also extended: judge_test.py": ("--judged",)},
-        "inspect": {"read as by fit": ("--pool",)},
         "pipeline": {"read as by experiment": ("--scores",), "read as by features": ("--vectors", "--topic-vectors")},
         "serve": {"read by OpenSSL: serve_test.py": ("--certificate", "--client-roots", "--key")}}.items()}
 
