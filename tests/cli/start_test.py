@@ -35,6 +35,17 @@ class Start(harness.CommandLine):
         self.assertRegex(said, r"warning: half of the queries \(docs\.jsonl\) have \d+ words or more, and no document \(topics\.tsv\) has more than \d+; check the order: rulerank start DOCS QUERIES\n")
         self.assertNotIn("wrong order", self.expect(3, *line, "right", "docs.jsonl", "topics.tsv", message="right/pool.txt").stderr.decode())
 
+    def test_ids_of_missing_values(self):
+        line = ["start", "--listen", "127.0.0.1:0", "--dir"]
+        documents, topics = (self.folder / "docs.jsonl").read_text(), (self.folder / "topics.tsv").read_text()
+        first, second = json.loads(documents.splitlines()[0])["id"], topics.splitlines()[1].split("\t")[0]
+        self.file("na.jsonl", documents.replace(f'"id": "{first}"', '"id": "NA"', 1).encode())
+        self.file("na.tsv", topics.replace(f"\n{second}\t", "\nNA\t", 1).encode())
+        self.expect(3, *line, "a", "na.jsonl", "topics.tsv", message="na.jsonl:1:1: found the id NA, which stands for a missing value, expected another id")
+        self.expect(3, *line, "b", "docs.jsonl", "na.tsv", message="na.tsv:2:1: found the id NA, which stands for a missing value, expected another id")
+        for folder in ("a", "b"):
+            self.assertFalse((self.folder / folder / "pool.txt").exists())
+
     def test_an_address_is_checked_before_the_first_step(self):
         line = ["start", "docs.jsonl", "topics.tsv", "--listen"]
         self.expect(2, *line, "127.0.0.1:99999", message="--listen: found '127.0.0.1:99999', expected ADDRESS:PORT")
