@@ -146,7 +146,7 @@ def markdown(log):
             f"{statistics.fmean(all_differences[rule, 'NDCG@10']):+.4f} NDCG@10; worst set {min(all_differences[rule, 'MAP']):+.4f} MAP"
             for rule in RULES if rule != OURS]
     same = statistics.fmean(row["fit"] == row["chosen"][OURS] for row in log)
-    ends.append(f"- `{OURS}` chose the size that `fit` chooses in {same:.0%} of the jobs: `fit` deals other parts, with cuts of all documents")
+    ends.append(f"- `{OURS}` chose the size that `fit` chooses in {same:.0%} of the jobs: `fit` has other folds, with cuts of all documents")
     return common.table(head, lines) + "\n" + "\n".join(ends) + "\n"
 
 
