@@ -336,7 +336,9 @@ void fit(session& owner, fit_arguments const& arguments) {
   say_sizes(owner, result);
   if (arguments.compares()) {
     if (arguments.pool.empty()) say_of_pool(owner, train);
-    if (compares) compare(owner, arguments, train, std::move(peers), result);
+    bool const is_shown = !owner.run.quiet || owner.run.json || !owner.run.manifest.empty();
+    if (compares && (is_shown || arguments.asks_for_comparison() != nullptr))
+      compare(owner, arguments, train, std::move(peers), result);
     if (!compares && !arguments.best)
       // docs/studies/learning-curves.md: 1, 2 and 5 % of the labels of six sets.
       owner.say(

@@ -514,6 +514,16 @@ class Rank(harness.CommandLine):
         self.assertIn("linear (cross-fitted)", told)
         self.assertIn("joint was not compared: there are too many documents, features or bins to fit it to each fold", told)
 
+    def test_quiet_fit_writes_the_same_model(self):
+        train = self.file("train.txt", b"".join(b"%d qid:%d 1:%d 2:%d\n" % (d % 3 == 0, d // 20, d % 4, d * 7 % 5) for d in range(1000)))
+        line = ["fit", "--train", train, "--model", self.model]
+        models = []
+        for words in ([], ["--quiet"], ["--quiet", "--json"]):
+            done = self.expect(0, *line, *words)
+            models.append((self.folder / self.model).read_bytes())
+        self.assertIn("compared", json.loads(done.stdout))
+        self.assertEqual(models, models[:1] * 3)
+
     def test_fit_compares_the_card_with_peers(self):
         train = self.file("xor.txt", b"".join(b"%d qid:%d 1:%d 2:%d\n" % ((d * 7 % 4 // 2) ^ (d * 11 % 6 // 3), d // 20, d * 7 % 4, d * 11 % 6)
                                               for d in range(1200)))
