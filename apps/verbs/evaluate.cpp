@@ -643,8 +643,9 @@ void add_output(CLI::App& verb, evaluate_options& o) {
   help_group const output(verb, output_group);
   verb.add_flag("--per-fold", o.per_fold, "Print a row for each fold");
   verb.add_flag("--per-query", o.per_query, "Print a row for each query");
-  word_option(verb, "--format", o.format, {"table", "tsv", "json", "markdown", "latex"},
-              "Format of the report");
+  format_option(
+      verb, word_option(verb, "--format", o.format, {"table", "tsv", "json", "markdown", "latex"},
+                        "Format of the report"));
   number_option(verb, "--digits", o.digits, "Decimal places in table, markdown and latex, 0 to 17",
                 {0, 17});
   path_option(verb, "--out", o.out, "Output file of the report; - is standard output");

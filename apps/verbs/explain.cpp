@@ -259,7 +259,8 @@ void add_explain(CLI::App& program, session& owner) {
                   "Print a line for each feature, in units of the score");
     number_option(verb, "--top", a.top, "Most rules to list each way, most items and features")
         ->default_str("20, with --all 5");
-    word_option(verb, "--format", a.format, {"text", "markdown", "json"}, "Format of the output");
+    format_option(verb, word_option(verb, "--format", a.format, {"text", "markdown", "json"},
+                                    "Format of the output"));
     path_option(verb, "--out", a.out, "Output file; - is standard output");
   }
   a.scorer.add_to(verb);

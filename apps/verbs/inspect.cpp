@@ -66,6 +66,10 @@ void check(session& owner, inspect_arguments& arguments) {
     throw usage_error("--bootstrap N needs --train FILE, and --train FILE needs --bootstrap N");
   if (arguments.bootstrap == 0 && !arguments.pool.empty())
     throw usage_error("--pool needs --bootstrap");
+  if (arguments.bootstrap > 0 && arguments.format == "card")
+    throw usage_error("--bootstrap cannot be combined with --format card, which has no intervals");
+  if (arguments.bootstrap == 0 && arguments.reading.drop_unjudged)
+    throw usage_error("--drop-unjudged needs --bootstrap");
   if (!arguments.test.empty()) {
     if (card_form_of(arguments) || arguments.format == "card")
       throw usage_error(
@@ -211,11 +215,11 @@ void add_inspect(CLI::App& program, session& owner) {
   {
     help_group const group(verb, output_group);
     number_option(verb, "--top", a.top, "Most rules and features to list");
-    word_option(
-        verb, "--format FORMAT", a.format,
-        {"text", "markdown", "latex", "html", "pdf", "json", "card"},
-        "Format of the output: text, markdown or json; of a card alone also latex, html and pdf (a "
-        "page), and card (a file to edit for fit --card)");
+    format_option(verb, word_option(verb, "--format FORMAT", a.format,
+                                    {"text", "markdown", "latex", "html", "pdf", "json", "card"},
+                                    "Format of the output: text, markdown or json; of a card alone "
+                                    "also latex, html and pdf (a page), and card (a file to edit "
+                                    "for fit --card)"));
     path_option(verb, "--out", a.out, "Output file; - is standard output");
   }
   help_group const group(verb, "Importance of features");

@@ -331,8 +331,9 @@ void add_tune(CLI::App& program, session& owner) {
     path_option(verb, "--resume STATE", a.resume,
                 "File that keeps the trials; the next run continues from it, also with a larger "
                 "budget");
-    word_option(verb, "--format", a.format, {"table", "tsv", "json", "markdown", "latex"},
-                "Format of standard output");
+    format_option(
+        verb, word_option(verb, "--format", a.format, {"table", "tsv", "json", "markdown", "latex"},
+                          "Format of standard output"));
   }
   a.tuned.add_to(verb, tune_arguments::searched::everything);
   a.ranker.add_engine_to(verb);

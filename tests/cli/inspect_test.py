@@ -133,6 +133,7 @@ class Inspect(harness.CommandLine):
         self.assertTrue(all(low <= high for low, high in (item["points_interval"] for item in sure["items"])))
         self.assertRegex(self.expect(0, *line).stdout.decode(), r"\npoints .*\n90 %  .*\n% docs ")
         self.expect(2, "inspect", "k.model", "--bootstrap", 20, message="needs --bootstrap N")
+        self.expect(2, *line, "--format", "card", message="--bootstrap cannot be combined with --format card, which has no intervals")
         self.expect(2, "inspect", "k.model", "--bootstrap", 20, "--train", self.test, message="64 labelled documents, expected the 80 that")
         self.expect(2, "inspect", "m.model", "--bootstrap", 20, "--train", self.train, message="--bootstrap: m.model is not a card")
         self.expect(2, "inspect", "m.model", "--format", "pdf", message="--format: m.model is not a card, expected a card")

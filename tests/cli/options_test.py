@@ -79,6 +79,16 @@ class Misspelt(harness.CommandLine):
                      ["reduce", "--train", "x", "--train"]):
             self.assertNotIn(b"required", self.expect(2, *line).stderr)
 
+    def test_two_forms_of_one_output(self):
+        for line in (["inspect", "m", "--format", "html"], ["inspect", "m", "--format", "card"], ["evaluate", "--format", "tsv"],
+                     ["explain", "--model", "m", "--test", "t", "--format", "markdown"],
+                     ["tune", "--train", "t", "--vali", "v", "--format", "latex"],
+                     ["experiment", "--folds", "f", "--out-dir", "o", "--format", "table"],
+                     ["pipeline", "--collection", "c", "--topics", "t", "--qrels", "q", "--out-dir", "o", "--format", "tsv"]):
+            self.expect(2, *line, "--json", message=f"--json cannot be combined with --format {line[-1]}, expected one of them")
+        listed = self.expect(0, "evaluate", "--list-metrics", "--json").stdout
+        self.assertEqual(self.expect(0, "evaluate", "--list-metrics", "--json", "--format", "json").stdout, listed)
+
     def test_nothing_is_guessed_from_afar(self):
         for words in (["rank", "--xyzzy"], ["fly"], ["rank", "--method", "q"], ["engines", "extra"]):
             self.assertNotIn(b"did you mean", self.expect(2, *words).stderr)

@@ -260,8 +260,9 @@ void add_cross_validation_to(CLI::App& verb, cross_validation_arguments& a) {
                   "Number of random permutations in Fisher's randomization test",
                   {1, 1'000'000'000});
   }
-  word_option(verb, "--format", a.format, {"table", "tsv", "json", "markdown", "latex"},
-              "Format of standard output")
+  format_option(
+      verb, word_option(verb, "--format", a.format, {"table", "tsv", "json", "markdown", "latex"},
+                        "Format of standard output"))
       ->group(output_group);
   measures_option(verb, "--tune M,...", a.tune,
                   "Add rankers tuned on each validation set, one for each of these measures");

@@ -66,6 +66,13 @@ void add_common_options(CLI::App& verb, run_options& run) {
               "file");
 }
 
+void expect_json(CLI::Option const& format) {
+  if (format.count() > 0 && format.as<std::string>() != "json")
+    throw usage_error(
+        fmt::format("--json cannot be combined with --format {}, expected one of them",
+                    format.as<std::string>()));
+}
+
 }  // namespace
 
 CLI::App* add_verb(CLI::App& program, session& owner, std::string const& name,
@@ -78,6 +85,7 @@ CLI::App* add_verb(CLI::App& program, session& owner, std::string const& name,
   verb->option_defaults()->always_capture_default();
   verb->callback([body = std::move(body), &owner, verb] {
     owner.start();
+    if (owner.run.json && verb->format != nullptr) expect_json(*verb->format);
     if (!verb->over_ranks) owner.expect_one_process(verb->get_name());
     body();
     owner.finish();
@@ -88,6 +96,11 @@ CLI::App* add_verb(CLI::App& program, session& owner, std::string const& name,
 
 void usual_options(CLI::App& verb, std::initializer_list<char const*> names) {
   for (char const* const name : names) app_of(verb).usual.push_back(verb.get_option(name));
+}
+
+CLI::Option* format_option(CLI::App& verb, CLI::Option* option) {
+  app_of(verb).format = option;
+  return option;
 }
 
 void runs_over_ranks(CLI::App& verb) {

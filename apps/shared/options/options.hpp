@@ -39,6 +39,7 @@ class verb_app final : public CLI::App {
   std::map<std::string, value_words> values;  ///< by the option's name
   std::vector<CLI::Option const*> usual;      ///< `usual_options`
   bool over_ranks = false;                    ///< `runs_over_ranks`
+  CLI::Option const* format = nullptr;        ///< `format_option`
   struct current_name {
     std::string now;    ///< such as "--new" or "new"
     std::string since;  ///< version that renamed it
@@ -197,7 +198,11 @@ CLI::Option* word_option(CLI::App& verb, std::string const& name, Value& value, 
   return expect_words(verb, option, std::move(known));
 }
 
-/// As above, for several keywords separated by commas.
+/// Declares the verb's option for the form of its output. --json means its keyword json; beside
+/// another keyword --json is wrong usage.
+CLI::Option* format_option(CLI::App& verb, CLI::Option* option);
+
+/// As `word_option`, for several keywords separated by commas.
 template <class Value, class Words = std::initializer_list<char const*>>
 CLI::Option* list_option(CLI::App& verb, std::string const& name, Value& value, Words const& words,
                          std::string description) {
