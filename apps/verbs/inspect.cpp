@@ -143,7 +143,7 @@ void add_intervals(session& owner, inspect_arguments const& arguments, l2r::mode
   {
     auto const timer = owner.stage("read");
     std::size_t const input = arguments.test.empty() ? 0 : 1;
-    train = arguments.reading.read(owner, arguments.train, input);
+    train = arguments.reading.read_judged(owner, arguments.train, "learn from", input);
     if (!arguments.pool.empty())
       train = datasets::labelled_by_sample(arguments.reading.read(owner, arguments.pool, input + 1),
                                            train);
@@ -246,6 +246,7 @@ void add_inspect(CLI::App& program, session& owner) {
   auto const all = verb.get_options();
   a.of_test.insert(a.of_test.end(), all.begin() + static_cast<std::ptrdiff_t>(own), all.end());
   a.reading.add_to(verb);
+  a.reading.add_drop_unjudged_to(verb);
   usual_options(verb, {"--model", "--names", "--test", "--metrics", "--top", "--format", "--out"});
 }
 

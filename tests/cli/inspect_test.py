@@ -156,6 +156,19 @@ class Inspect(harness.CommandLine):
         self.expect(2, *line, message="chosen.txt: found 60 documents, expected the 360 of the pool that")
         self.expect(2, "inspect", "k.model", "--pool", pool, message="--pool needs --bootstrap")
 
+    def test_intervals_of_a_card_that_was_fitted_without_unjudged_documents(self):
+        lines = pathlib.Path(self.train).read_text().splitlines(keepends=True)
+        self.file("some.txt", "".join(f"-1 {line.split(' ', 1)[1]}" if n % 4 == 0 else line for n, line in enumerate(lines)).encode())
+        self.file("judged.txt", "".join(line for n, line in enumerate(lines) if n % 4).encode())
+        for name, *more in (("some", "--drop-unjudged"), ("judged",)):
+            self.expect(0, "fit", f"{name}.txt", *more, "--model", f"{name}.model", "--members", "card", "--target", "labels", "--quiet")
+        line = ["inspect", "judged.model", "--bootstrap", 5, "--quiet", "--format", "json", "--train"]
+        self.assertEqual(self.told("inspect", "some.model", *line[2:], "some.txt", "--drop-unjudged")["members"], self.told(*line, "judged.txt")["members"])
+        self.expect(3, *line, "some.txt", message='some.txt:1:1: label "-1" is negative')
+        self.expect(3, *line, "some.txt", "--unlabelled", "-1",
+                    message="some.txt:1:1: found a document without a label, expected labels to learn from; --drop-unjudged leaves out")
+        self.expect(2, "inspect", "judged.model", "--drop-unjudged", message="--drop-unjudged needs --bootstrap")
+
     def test_features_that_the_file_normalized_within_queries(self):
         # Feature 1 ranges from 0 to 1 within each query, as in LETOR; feature 2 does not.
         chance = random.Random(7)
