@@ -7,6 +7,7 @@
 #include "core/named_values.hpp"
 #include "datasets/svmlight.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -115,20 +116,41 @@ std::size_t write_letor(session& owner, datasets::judgments_read const& read, ou
   return labelled.data.size();
 }
 
+/// The ids and texts of queries: of --queries, or of the judgments where the output needs both.
+datasets::query_ids ids_of(session& owner, judgments_arguments const& arguments,
+                           chosen_forms const& forms, datasets::judgments_read const& read) {
+  if (!arguments.queries.empty()) return {owner.ctx(), arguments.queries};
+  bool const is_log_by_text =
+      std::ranges::any_of(read.log.queries(), [](auto const& query) { return query.key.is_text; });
+  if (forms.takes_texts() || !arguments.queries_out.empty() || is_log_by_text)
+    return datasets::query_ids(read.texts);
+  if (!read.texts.empty())
+    owner.warn(
+        fmt::format("left out the texts of queries, which {} does not hold; --queries-out "
+                    "FILE writes them",
+                    arguments.to));
+  return {};
+}
+
+bool has_ids(datasets::judgment_list const& judgments) {
+  return std::ranges::any_of(
+      judgments.queries(), [](datasets::graded_query const& query) { return !query.key.is_text; });
+}
+
 void convert(session& owner, judgments_arguments const& arguments, CLI::App const& verb) {
   chosen_forms const forms = forms_of(arguments, verb);
   name_files(owner, arguments);
   datasets::judgments_read read = read_all(owner, arguments, forms, verb);
-  datasets::query_ids ids = arguments.queries.empty()
-                                ? datasets::query_ids()
-                                : datasets::query_ids(owner.ctx(), arguments.queries);
+  datasets::query_ids ids = ids_of(owner, arguments, forms, read);
+  if (forms.takes_texts() && has_ids(read.judgments))
+    owner.warn(fmt::format("left out the ids of queries, which {} does not hold", arguments.to));
   ids.name_queries(read, forms.takes_texts());
   if (ids.has_new() && arguments.queries_out.empty())
     throw usage_error(
         fmt::format("queries are texts, but --to {} holds ids: --queries-out FILE writes new ids "
                     "and the texts, or --queries FILE gives ids and texts",
                     arguments.to));
-  if (!ids.has_new() && !arguments.queries_out.empty())
+  if (ids.empty() && !arguments.queries_out.empty())
     throw usage_error("--queries-out: found ids of all queries, expected texts");
   output_file out(arguments.out);
   std::size_t documents = 0;

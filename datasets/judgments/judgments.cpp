@@ -116,17 +116,37 @@ feature_log feature_log::renamed(
   return result;
 }
 
-query_ids::query_ids(context const& ctx, std::string const& path) : file_(display_name(path)) {
+query_ids::query_ids(context const& ctx, std::string const& path)
+    : file_(display_name(path)), given_(true) {
   read_documents(ctx, path, text_format::automatic, [&](text_document&& query) {
     std::string text;
     for (text_field const& field : query.fields) text += (text.empty() ? "" : " ") + field.text;
-    if (auto const [at, is_new] = of_text_.try_emplace(text, texts_.size()); !is_new)
-      throw error({file_, query.line, 0},
-                  fmt::format("found the text of query {} again, expected each text once",
-                              rulerank::quoted(texts_[at->second].id)));
-    of_id_.emplace(query.id, texts_.size());
-    texts_.push_back({std::move(query.id), std::move(text), {file_, query.line, 0}});
+    add({std::move(query.id), std::move(text), {file_, query.line, 0}});
   });
+}
+
+query_ids::query_ids(std::vector<query_text> const& texts) : given_(!texts.empty()) {
+  for (query_text const& query : texts) {
+    auto const known = of_id_.find(query.id);
+    if (known == of_id_.end()) {
+      add(query_text(query));
+    } else if (texts_[known->second].text != query.text) {
+      throw error(query.where,
+                  fmt::format("found query {} with the text {}, expected {} as on line {}",
+                              rulerank::quoted(query.id), rulerank::quoted(query.text),
+                              rulerank::quoted(texts_[known->second].text),
+                              texts_[known->second].where.line));
+    }
+  }
+}
+
+void query_ids::add(query_text&& query) {
+  if (auto const [at, is_new] = of_text_.try_emplace(query.text, texts_.size()); !is_new)
+    throw error(query.where,
+                fmt::format("found the text of query {} again, expected each text once",
+                            rulerank::quoted(texts_[at->second].id)));
+  of_id_.emplace(query.id, texts_.size());
+  texts_.push_back(std::move(query));
 }
 
 query_key query_ids::key_as(bool text, query_key const& key, source_position const& where) {
@@ -134,10 +154,11 @@ query_key query_ids::key_as(bool text, query_key const& key, source_position con
   auto const& known = text ? of_id_ : of_text_;
   if (auto const at = known.find(key.name); at != known.end())
     return {text ? texts_[at->second].text : texts_[at->second].id, text};
-  if (!file_.empty() || text)
+  if (given_ || text)
     throw error(where,
                 fmt::format("found query {}, expected its {} in {}", rulerank::quoted(key.name),
                             text ? "text" : "id", file_.empty() ? "the file of --queries" : file_));
+  has_new_ = true;
   of_text_.emplace(key.name, texts_.size());
   texts_.push_back({std::to_string(texts_.size() + 1), key.name, where});
   return {texts_.back().id, false};
@@ -147,7 +168,7 @@ void query_ids::name_queries(judgments_read& read, bool texts) {
   std::optional<bool> first;  // whether the first query is a text
   auto const expect_alike = [&](query_key const& key, source_position const& where) {
     if (!first) first = key.is_text;
-    if (file_.empty() && *first != key.is_text)
+    if (!given_ && *first != key.is_text)
       throw error(where, fmt::format("found query {} by its {}, but other queries by their {}; "
                                      "expected --queries FILE, which has ids and texts",
                                      rulerank::quoted(key.name), key.is_text ? "text" : "id",

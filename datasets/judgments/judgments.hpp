@@ -122,10 +122,17 @@ class feature_log {
   std::vector<std::unordered_map<std::string, std::size_t>> document_at_;  // [queries]
 };
 
+/// The text of a query that also has an id.
+struct query_text {
+  std::string id, text;
+  source_position where;
+};
+
 /// Judgments and feature logs of one or more files.
 struct judgments_read {
   judgment_list judgments;
   feature_log log;
+  std::vector<query_text> texts;  ///< in tables with ids and texts; may repeat
 };
 
 /// Reads a judgment list or feature log and adds it to `to`; plain, .gz or .zst, "-" for standard
@@ -135,7 +142,8 @@ struct judgments_read {
 ///
 /// - qrels: TREC's `qid iteration docno grade` or `qid docno grade`, as in MS MARCO.
 /// - csv: records after a header that names a query, a document and a grade. `query` is a text;
-///   `qid`, `query_id`, `topic` are ids. A record without a grade is no judgment.
+///   `qid`, `query_id`, `topic` are ids, beside which `query` is their text. A record without a
+///   grade is no judgment.
 /// - rre: ratings of the Rated Ranking Evaluator, also as Quepid exports them.
 /// - srw: judgments of OpenSearch's Search Relevance Workbench: an import file or the response to a
 ///   GET.
@@ -155,30 +163,35 @@ judgment_form read_judgments(context const& ctx, std::string const& path,
                              std::function<void(std::string const&)> const& warn = {},
                              std::span<std::string const> label_names = {});
 
-/// Ids of query texts: from a file, or 1, 2, ... in the order in which the texts occur.
+/// Ids of query texts: from a file, from judgments that have both, or 1, 2, ... in the order in
+/// which the texts occur.
 class query_ids {
  public:
   query_ids() = default;
   /// Reads queries in any format of `read_documents`. Throws `error` for a duplicate text.
   query_ids(context const& ctx, std::string const& path);
+  /// Takes the ids and texts of judgments. Throws `error` for an id with two texts, and for a text
+  /// with two ids.
+  explicit query_ids(std::vector<query_text> const& texts);
 
   /// Gives all queries texts, or ids, judgments first. Throws `error` for a query that the file
   /// lacks, for an id without a file, and if some queries have ids and others need new ones.
   void name_queries(judgments_read& read, bool texts);
   /// Whether ids were assigned that are in no file.
-  bool has_new() const noexcept { return file_.empty() && !texts_.empty(); }
+  bool has_new() const noexcept { return has_new_; }
+  bool empty() const noexcept { return texts_.empty(); }
   /// Writes lines with id, tab and text. Throws `error` for a text with a line end.
   void write(output_file& out) const;
 
  private:
   query_key key_as(bool text, query_key const& key, source_position const& where);
 
-  std::string file_;  // its name; empty: no file
-  struct entry {
-    std::string id, text;
-    source_position where;
-  };
-  std::vector<entry> texts_;
+  void add(query_text&& query);
+
+  std::string file_;    // its name; empty: no file
+  bool given_ = false;  // all ids and texts are in the file or the judgments
+  bool has_new_ = false;
+  std::vector<query_text> texts_;
   std::unordered_map<std::string, std::size_t> of_id_, of_text_;
 };
 

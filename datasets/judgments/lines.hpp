@@ -20,6 +20,7 @@ struct judgment_columns {
   std::size_t qid = 0, docno = 0, label = 0;
   std::optional<std::size_t> other_label;  ///< another possible label column, which is an error
   bool texts = false;                      ///< `qid` holds query texts, not ids
+  std::optional<std::size_t> query_text;   ///< the texts of the queries beside their ids
   std::vector<std::string> others;         ///< titles of unread columns
 };
 
@@ -29,10 +30,11 @@ judgment_columns judgment_columns_of(std::string_view text);
 /// The fields of a judgment, as written.
 struct judgment_fields {
   field qid, docno, label;
-  std::uint64_t line = 0;        ///< of the document
-  std::uint64_t label_line = 0;  ///< differs in a table if the document contains line ends
-  std::string_view columns;      ///< the title of the label column, for messages; may be empty
-  bool in_table = false;         ///< below a header
+  std::uint64_t line = 0;         ///< of the document
+  std::uint64_t label_line = 0;   ///< differs in a table if the document contains line ends
+  std::string_view columns;       ///< the title of the label column, for messages; may be empty
+  bool in_table = false;          ///< below a header
+  std::string_view query_text{};  ///< in the column `judgment_columns::query_text`; may be empty
 };
 
 /// Calls take(fields) for each judgment of a text: of each record after the header if `columns` has

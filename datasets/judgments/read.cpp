@@ -74,6 +74,13 @@ void read_lines(std::string_view text, judgment_form form, judgments_read& to,
         to.judgments.add(
             {std::string(found.qid.text), columns.texts},
             {std::string(found.docno.text), grade, {file, found.line, found.docno.column}});
+        if (found.query_text.empty() ||
+            (!to.texts.empty() && to.texts.back().id == found.qid.text &&
+             to.texts.back().text == found.query_text))
+          return;
+        to.texts.push_back({std::string(found.qid.text),
+                            std::string(found.query_text),
+                            {name, found.line, found.qid.column}});
       });
 }
 

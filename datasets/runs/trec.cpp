@@ -32,8 +32,8 @@ constexpr std::string_view id_blanks = " \t\r\n\v\f";
 // of ids are `query_id_titles` and `document_id_titles`, or the other ones here.
 constexpr std::string_view other_query_titles[] = {"query", "querytext", "topic"};
 constexpr std::string_view other_document_titles[] = {"document", "doc"};
-constexpr std::string_view label_titles[] = {"score",     "rating",   "label", "grade",
-                                             "relevance", "judgment", "rel",   "relevancy"};
+constexpr std::string_view label_titles[] = {
+    "score", "rating", "label", "grade", "relevance", "judgment", "rel", "relevancy", "escilabel"};
 
 bool is_query_title(std::string_view title) {
   return is_one_of(title, query_id_titles) || is_one_of(title, other_query_titles);
@@ -210,10 +210,17 @@ judgment_columns columns_of(std::string_view header) {
     if (std::max({found.qid, found.docno, found.label}) == names.size()) continue;
     for (std::size_t c = 0; c < names.size(); ++c)
       if (c != found.label && is_one_of(names[c], label_titles)) found.other_label = c;
-    found.texts = names[found.qid] == "query" || names[found.qid] == "querytext";
-    for (std::size_t c = 0; c < names.size(); ++c)
-      if (c != found.qid && c != found.docno && c != found.label)
+    auto const holds_texts = [&](std::size_t c) {
+      return names[c] == "query" || names[c] == "querytext";
+    };
+    found.texts = holds_texts(found.qid);
+    for (std::size_t c = 0; c < names.size(); ++c) {
+      if (c == found.qid || c == found.docno || c == found.label) continue;
+      if (holds_texts(c) && !found.texts && !found.query_text)
+        found.query_text = c;
+      else
         found.others.push_back(head.cells[c].str());
+    }
     return found;
   }
   return {};
@@ -270,6 +277,10 @@ std::size_t for_each_table_judgment(std::string_view text, std::string const& na
     expect_present(name, found.line, found.docno);
     found.label = field_of(columns.label, found.label_line);
     found.in_table = true;
+    if (columns.query_text) {
+      cell const& one = now.cells[*columns.query_text];
+      found.query_text = one.has_quotes ? std::string_view(kept.emplace_back(one.str())) : one.text;
+    }
     take(found);
   }
   return without_label;

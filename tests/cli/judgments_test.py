@@ -114,6 +114,29 @@ class Judgments(harness.CommandLine):
                 again = self.convert(back, "qrels", "--queries", "queries.tsv", out="again.qrels")
                 self.assertEqual(self.read(again), self.read(qrels))
 
+    def test_a_table_with_ids_and_texts_of_queries(self):
+        self.file("both.csv", b"query_id,query,product_id,title,rating\n7,red dress,a,A dress,2\n7,red dress,b,,0\n9,\"shoes, dry\",a,A dress,1\n")
+        for to in ("csv", "rre", "srw"):
+            done = self.expect(0, "judgments", "both.csv", "--to", to)
+            self.assertEqual(READERS[to](done.stdout), {"red dress": {"a": 2, "b": 0}, "shoes, dry": {"a": 1}})
+            self.assertEqual(done.stderr.decode(), "rulerank: warning: both.csv: left out the column title\n"
+                             f"rulerank: warning: left out the ids of queries, which {to} does not hold\n")
+        done = self.expect(0, "judgments", "both.csv", "--to", "qrels")
+        self.assertEqual(done.stdout, b"7 0 a 2\n7 0 b 0\n9 0 a 1\n")
+        self.assertIn("left out the texts of queries, which qrels does not hold; --queries-out FILE writes them", done.stderr.decode())
+        self.convert("both.csv", "qrels", "--queries-out", "texts.tsv", out="qrels")
+        self.assertEqual(self.read("texts.tsv"), b"7\tred dress\n9\tshoes, dry\n")
+        self.assertEqual(self.read("qrels"), done.stdout)
+        self.file("log.jsonl", b'{"responseHeader":{"params":{"q":"shoes, dry"}},"response":{"docs":[{"id":"a","[features]":"x=1"}]}}\n')
+        done = self.expect(0, "judgments", "log.jsonl", "--to", "letor", "--judgments", "both.csv")
+        self.assertEqual(done.stdout, b"1 qid:9 x:1 #docid = a\n")
+        self.file("two.csv", b"qid,query,docid,rating\n1,red,a,2\n1,blue,b,2\n")
+        self.expect(3, "judgments", "two.csv", "--to", "srw",
+                    message="two.csv:3:1: found query \"1\" with the text \"blue\", expected \"red\" as on line 2")
+        self.file("same.csv", b"qid,query,docid,rating\n1,red,a,2\n2,red,b,2\n")
+        self.expect(3, "judgments", "same.csv", "--to", "srw", message="same.csv:3:1: found the text of query \"1\" again")
+        self.expect(0, "judgments", "same.csv", "--to", "qrels")
+
     def test_inputs_are_one_list(self):
         self.file("a.csv", QUEPID)
         self.file("b.tsv", "query\tdocid\tgrade\nred dress\tB1\t3.0\nred dress\té\t2\n".encode())
