@@ -503,8 +503,9 @@ constexpr file_form forms[] = {
     {.input = "words",
      .name = "words",
      .recognized_by = "no other form",
-     .read = "a word a line, without blanks at its ends; letters are compared composed (NFC): é is "
-             "one letter however it is written",
+     .read = "a word a line, without blanks at its ends; a warning names a file of one line with "
+             "several words; letters are compared composed (NFC): é is one letter however it is "
+             "written",
      .options = "`--letters bytes`",
      .refused =
          "a control character; several columns without a clear one of words; Hunspell's flags",

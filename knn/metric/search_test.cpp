@@ -516,6 +516,11 @@ TEST(metric_search, dictionaries_of_tools) {
             "the|of|to|New York:2: 2 lines beginning or ending with blanks, which are left out "
             "(this is the first)");
   EXPECT_EQ(read("route 66\n"), "route 66") << "a single query";
+  EXPECT_EQ(read("Smith, John"), "Smith, John") << "a single query";
+  std::string const only = " words and is read as one word; expected one word on each line";
+  EXPECT_EQ(read("red,green, blue\n"), "red,green, blue:1: the only line has 3" + only);
+  EXPECT_EQ(read("red;green;New York"), "red;green;New York:1: the only line has 3" + only);
+  EXPECT_EQ(read("red green blue pink"), "red green blue pink:1: the only line has 4" + only);
   EXPECT_EQ(read("12:30\n13:00\n"), "12:30|13:00");
   EXPECT_EQ(read("AC/DC\ninput/output\nand/or\n"), "AC/DC|input/output|and/or");
   EXPECT_EQ(read("\"abcs of 2\"\n\"a b 1\"\n"),

@@ -16,6 +16,7 @@ namespace rulerank::inline v0::knn {
 namespace {
 
 constexpr std::string_view line_blanks = " \t\r";
+constexpr std::size_t fewest_of_list = 3;  // words on the only line of a file
 constexpr std::string_view column_separators[] = {"\t", ",", ";", "|", ":", "=", line_blanks};
 
 std::string_view trimmed(std::string_view text, std::string_view blanks = line_blanks) {
@@ -189,6 +190,8 @@ word_lines::word_lines(std::string_view text) {
   datasets::remove_byte_order_mark(text);
   std::size_t quoted = 0, flagged = 0, first_flagged = 0;
   bool begins_with_number = false;
+  std::string_view last;
+  std::size_t last_number = 0;
   std::vector<std::string_view> cells;
   datasets::for_each_line(text, [&](std::string_view line, std::uint64_t number) {
     if (is_comment(line) && comments++ == 0) first_comment = number;
@@ -216,6 +219,8 @@ word_lines::word_lines(std::string_view text) {
     bool const is_padded = trimmed(line).size() + line.ends_with('\r') < line.size();
     if (is_padded && padded++ == 0) first_padded = number;
     if (is_odd(line, cells) && odd++ == 0) first_odd = number;
+    last = line;
+    last_number = number;
   });
   if (fault || lines == 0) return;
   bool const most_are_flagged = lines > 1 && 2 * flagged > lines;
@@ -231,6 +236,14 @@ word_lines::word_lines(std::string_view text) {
   else
     for (std::string_view const by : column_separators)
       if (are_columns(text, by)) return;
+  if (lines > 1 || is_quoted(trimmed(last))) return;
+  for (std::string_view const by : {std::string_view(","), std::string_view(";"), line_blanks}) {
+    split(last, by, cells);
+    if (cells.size() < fewest_of_list) continue;
+    only_line = last_number;
+    words_on_it = cells.size();
+    return;
+  }
 }
 
 std::optional<std::string> word_lines::word_of(std::string_view line) const {
@@ -276,6 +289,10 @@ std::vector<std::string> word_lines::notes() const {
         fmt::format(":{}: {} of {} have several columns, a number after a word, or quotes (this is "
                     "the first); each whole line is read as the word",
                     first_odd, odd, counted(lines, "line")));
+  else if (only_line > 0)
+    said.push_back(fmt::format(
+        ":{}: the only line has {} words and is read as one word; expected one word on each line",
+        only_line, words_on_it));
   return said;
 }
 
