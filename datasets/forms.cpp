@@ -399,7 +399,8 @@ constexpr file_form forms[] = {
          "`InvoiceNo`, `item`, `StockCode`, ...) these two of all columns",
      .options = "`--form pairs`, `--separator`, `--comments`, `--skip-lines`",
      .refused = "other than two cells, or than the header has; a first line whose id alone has no "
-                "digit or is no number; an id that stands for a missing value (`NA`)",
+                "digit or is no number; an id that stands for a missing value (`NA`); a set in "
+                "braces; a rule with `=>`",
      .sample = "7 apple\n8 pear\n7 pear\n",
      .content = "apple,pear; pear",
      .wrong = "7 apple pear\n",

@@ -174,6 +174,11 @@ bool expect_no_list(std::string_view line, std::span<basket_cell const> cells,
     throw error({place.file, place.line, 1},
                 fmt::format("found {}, a list in brackets, expected items between separators",
                             rulerank::quoted(line)));
+  if (basket_cell const* const c = in_brackets && cells.size() == 1 ? nullptr : set_or_rule(cells))
+    throw error({place.file, place.line, c->column},
+                fmt::format("found {}, which is a set in braces or a rule with =>, expected items "
+                            "alone; quotes around an item keep its braces",
+                            rulerank::quoted(c->text)));
   return in_brackets;
 }
 
@@ -260,13 +265,7 @@ void first_pair_watch::finish(std::string const& name,
 
 void basket_watch::take(std::string_view line, std::span<basket_cell const> cells,
                         source_position const& place) {
-  bool const in_brackets = expect_no_list(line, cells, place);
-  if (in_brackets && lists_++ == 0) list_line_ = place.line;
-  if (basket_cell const* const c = in_brackets && cells.size() == 1 ? nullptr : set_or_rule(cells))
-    throw error({place.file, place.line, c->column},
-                fmt::format("found {}, which is a set in braces or a rule with =>, expected items "
-                            "alone; quotes around an item keep its braces",
-                            rulerank::quoted(c->text)));
+  if (expect_no_list(line, cells, place) && lists_++ == 0) list_line_ = place.line;
   if (has_utilities(line))
     throw error(
         {place.file, place.line, 1},

@@ -42,8 +42,8 @@ char inner_separator(std::string_view text);
 /// Returns the option for this separator: `--separator ','` for a comma.
 std::string separator_option(char separator);
 
-/// Throws `error` for a list in brackets that contains a comma or quotes. Returns whether the line
-/// is in brackets without these.
+/// Throws `error` for a list in brackets that contains a comma or quotes, and for sets in braces
+/// and rules as R and mlxtend write them. Returns whether the line is in brackets without these.
 bool expect_no_list(std::string_view line, std::span<basket_cell const> cells,
                     source_position const& place);
 
@@ -121,8 +121,7 @@ class basket_watch {
  public:
   explicit basket_watch(char separator) : separator_(separator), ids_(separator) {}
 
-  /// Throws `error` as `expect_no_list`, for sequences, utilities and results of SPMF, and for sets
-  /// and rules as R and mlxtend write them.
+  /// Throws `error` as `expect_no_list`, and for sequences, utilities and results of SPMF.
   void take(std::string_view line, std::span<basket_cell const> cells,
             source_position const& place);
   /// Throws `error` for a table, for lines that begin with an id or are in quotes, and if most

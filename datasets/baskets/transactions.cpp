@@ -283,10 +283,7 @@ class basket_reader {
     if (!header_.empty() && line == header_)
       throw error({place.file, place.line, 1},
                   "found the header again, expected a basket's id and an item");
-    if (options_.pairs) {
-      expect_no_list(line, cells, place);
-      return add_pair(line, cells, place, out);
-    }
+    if (options_.pairs) return add_pair(line, cells, place, out);
     for (basket_cell const& cell : cells) expect_name(cell, place);
     watch_.take(line, cells, place);
     for (basket_cell const& cell : cells) out.push_back(numbers_.of(cell.text));
@@ -348,7 +345,11 @@ class basket_reader {
   bool add_pair(std::string_view line, std::vector<basket_cell> const& cells,
                 source_position const& place, std::vector<std::uint32_t>& out) {
     std::size_t const least = std::max(columns_.id, columns_.item) + 1;
-    if (cells.size() < least || cells.size() > columns_.cells) {
+    bool const fits = cells.size() >= least && cells.size() <= columns_.cells;
+    basket_cell const pair[] = {fits ? cells[columns_.id] : basket_cell(),
+                                fits ? cells[columns_.item] : basket_cell()};
+    expect_no_list(line, fits ? std::span<basket_cell const>(pair) : cells, place);
+    if (!fits) {
       char const other = cells.size() == 1 ? inner_separator(line) : '\0';
       throw error(
           {place.file, place.line,

@@ -216,6 +216,29 @@ TEST_F(transaction_files, sets_in_braces_and_rules_are_refused) {
             (rows{{"a}", "{bread}"}, {":{", "b"}}));
 }
 
+TEST_F(transaction_files, sets_in_braces_and_rules_are_no_pairs) {
+  basket_options const options{.separator = ',', .pairs = true};
+  auto const fault_of = [&](std::string const& text) {
+    return complaint_of(folder_ / "in", [&] { read_baskets({}, file(text), options); });
+  };
+  std::string const sets =
+      ", which is a set in braces or a rule with =>, expected items alone; quotes around an item "
+      "keep its braces";
+  input_and_message const faults[] = {
+      {"1,{bread}\n2,{milk}\n", ":1:3: found \"{bread}\"" + sets},
+      {"1,tea\n2,{bread,milk}\n", ":2:3: found \"{bread\"" + sets},
+      {"order_id,item\n1,bread => milk\n", ":2:3: found \"bread => milk\"" + sets},
+      {"frozenset({'bread'}),1\n", ":1:1: found \"frozenset({'bread'})\"" + sets},
+  };
+  expect_messages(faults, fault_of);
+  EXPECT_EQ(named(read_baskets({}, file("1,\"{bread}\"\n1,a}\n2,:{\n"), options)),
+            (rows{{"a}", "{bread}"}, {":{"}}));
+  EXPECT_EQ(named(read_baskets({}, file("order_id,item,options\n1,tea,{a}\n1,milk,\"[1,2]\"\n"),
+                               options)),
+            (rows{{"milk", "tea"}}))
+      << "a column that is left out";
+}
+
 TEST_F(transaction_files, odd_baskets_are_said) {
   auto const warned = [&](std::string_view text, char separator) {
     std::string all;
