@@ -729,7 +729,7 @@ TEST_F(text_files, topics_of_the_field) {
        topic("101", "query", "a b")},
       {"<!DOCTYPE topics [\n<!ELEMENT topic (a)>\n]>\n<topics><topic "
        "number=\"007\"><title>a</title></topic></topics>",
-       topic("7", "title", "a")},
+       topic("007", "title", "a")},
       {"<top lang=\"fr\"><num>C041</num>\n<FR-title>a</FR-title>\n<FR-desc>b</FR-desc></top>",
        topic("C041", "title", "a")},
       {"<topic lang=\"es\"><identifier>10.2452/41-AH</identifier><title>a</title></topic>",
@@ -751,6 +751,17 @@ TEST_F(text_files, topics_of_the_field) {
       {"<top><num>1</num><text>long</text><title>red</title></top>", topic("1", "title", "red")},
       {"<topic number=\"1\"><!-- <topic> --><title><![CDATA[<topic>]]></title></topic>",
        topic("1", "title", "<topic>")},
+      {"<TOPIC q=0101>\n<TITLE>\na\n</TITLE>\n<DESCRIPTION>\nb\n</DESCRIPTION>\n<NARRATIVE>\nc\n"
+       "</NARRATIVE>\n</TOPIC>",
+       topic("0101", "title", "a")},
+      {"<TOPIC>\n<NUM>C10</NUM>\n<SLANG>CH</SLANG>\n<TLANG>EN</TLANG>\n<TITLE CASE=\"b\">a, "
+       "b</TITLE>\n<DESC><![CDATA[c & "
+       "<d>]]></DESC>\n<NARR>\n<BACK>e</BACK>\n<REL>f</REL>\n</NARR>\n"
+       "<CONC>g</CONC>\n</TOPIC>",
+       topic("C10", "title", "a, b")},
+      {"<queries>\n<query>\n<qid>W1</qid>\n<content>a b</content>\n<description>c</description>\n"
+       "</query>\n</queries>",
+       topic("W1", "content", "a b")},
   };
   for (auto const& [text, expected] : rows) EXPECT_EQ(read(text), expected) << text;
   EXPECT_EQ(read("<dbpedia:Berlin>\tcapital\n")[0].id, "<dbpedia:Berlin>");
@@ -780,6 +791,8 @@ TEST_F(text_files, topics_that_are_refused) {
        "number=\"1\">"},
       {"<top><num>1</num><title>red</title><title>hat</title></top>",
        ":1:36: found <TITLE> again (first on line 1), expected it once in a topic"},
+      {"<topic number=\"1\">\n<title lang=\"en\">a</title>\n<title lang=\"fr\">b</title></topic>",
+       ":3:1: found <TITLE> again (first on line 2), expected it once in a topic"},
       {"<top><num>1</num>\n<id>2</id>\n<title>hat</title></top>",
        ":2:1: found <ID> again (first on line 1), expected it once in a topic"},
       {"<top><num>1</num><title>red</title> hat <desc>blue</desc></top>",

@@ -260,7 +260,7 @@ void warn_of_open(document_lines& lines, trec_element const& of, std::size_t off
 
 /// Returns the id in the attributes of a tag.
 std::string id_in(std::string_view text, tag const& of) {
-  for (std::string_view const name : {"number", "id", "num", "qid", "topic_id", "docno"})
+  for (std::string_view const name : {"number", "id", "num", "qid", "topic_id", "docno", "q"})
     if (std::string_view const id = trimmed(attribute_of(text, of, name)); !id.empty())
       return std::string(id);
   return {};
@@ -428,9 +428,10 @@ class topic_sections {
   section* section_of(std::string_view tag_name) {
     std::string const name = section_name(tag_name);
     std::pair<std::string_view, section*> const known[] = {
-        {"NUM", &number_},  {"NUMBER", &number_}, {"IDENTIFIER", &number_},
-        {"QID", &number_},  {"ID", &number_},     {"QUERY", &query_},
-        {"TITLE", &title_}, {"TEXT", &words_},    {"DESCRIPTION", &description_}};
+        {"NUM", &number_},     {"NUMBER", &number_}, {"IDENTIFIER", &number_},
+        {"QID", &number_},     {"ID", &number_},     {"QUERY", &query_},
+        {"TITLE", &title_},    {"TEXT", &words_},    {"DESCRIPTION", &description_},
+        {"CONTENT", &content_}};
     auto const* const at = std::find_if(std::begin(known), std::end(known),
                                         [&](auto const& one) { return one.first == name; });
     if (at != std::end(known)) return at->second;
@@ -485,7 +486,7 @@ class topic_sections {
   document_lines& lines_;
   trec_element const& of_;
   trec_fields& fields_;
-  section number_, query_, title_, words_, description_;
+  section number_, query_, title_, content_, words_, description_;
   std::map<std::string, section> others_;  // requested, by `section_name`
   std::string bare_, stray_, title_name_;
   std::string* now_ = &bare_;  // null: text that is not used
@@ -509,7 +510,8 @@ void topic_sections::add(text_document& topic, std::string_view text, std::strin
 void topic_sections::add_usual_text(text_document& topic) const {
   for (auto const& [text, name, heading] :
        {std::tuple(&query_.text, "query", "QUERY:"), std::tuple(&title_.text, "title", "TOPIC:"),
-        std::tuple(&words_.text, "title", "TOPIC:"), std::tuple(&bare_, "text", ""),
+        std::tuple(&content_.text, "content", ""), std::tuple(&words_.text, "title", "TOPIC:"),
+        std::tuple(&bare_, "text", ""),
         std::tuple(&description_.text, "description", "DESCRIPTION:")})
     if (topic.fields.empty()) add(topic, *text, name, heading);
   if (topic.fields.empty())
@@ -538,7 +540,9 @@ text_document topic_sections::finish() {
   if (number_at == std::string::npos && of_.id.empty())
     lines_.fail_at(of_.first_line, 1, "found a topic without <num>, expected its number in <num>");
   std::string_view id = of_.id.empty() ? without_name(number_.text, "NUMBER:") : of_.id;
-  if (id.find_first_not_of("0123456789") == id.npos)
+  // TREC's `Number: 051` is 51 in qrels; other collections have ids such as 0101 in both.
+  bool const has_heading = of_.id.empty() && id.size() < trimmed(number_.text).size();
+  if (has_heading && id.find_first_not_of("0123456789") == id.npos)
     while (id.size() > 1 && id.front() == '0') id.remove_prefix(1);
   if (id.empty()) fail(number_at, "found an empty <num>, expected the topic's number");
   text_document topic;
