@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <limits>
 #include <new>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include <zlib.h>
@@ -161,6 +163,27 @@ std::string_view packing_of(std::string_view bytes) {
 
 namespace {
 
+/// Returns what a binary file of data analysis is, and the program whose text is expected instead;
+/// empty for other bytes.
+std::pair<std::string_view, std::string_view> stored_data(std::string_view bytes) {
+  using namespace std::string_view_literals;
+  constexpr std::tuple<std::string_view, std::string_view, std::string_view> known[] = {
+      {"\x89HDF"sv, "an HDF5 file", "pandas writes CSV"},
+      {"SQLite format"sv, "an SQLite database", "sqlite3 -csv writes a table"},
+      {"\x93NUMPY"sv, "a NumPy array", "numpy.savetxt writes text"},
+      {"X\n\0\0"sv, "a file of R's saveRDS", "write.csv writes text"},
+      {"RDX2\n"sv, "a file of R's save", "write.csv writes text"},
+      {"RDX3\n"sv, "a file of R's save", "write.csv writes text"}};
+  for (auto const& [begin, found, writer] : known)
+    if (bytes.starts_with(begin.substr(0, std::min(bytes.size(), begin.size()))) &&
+        bytes.size() >= magic_size)
+      return {found, writer};
+  bool const is_pickle =
+      bytes.size() >= magic_size && bytes[0] == '\x80' && bytes[1] >= 2 && bytes[1] <= 5;
+  return is_pickle ? std::pair("a pickle of Python"sv, "pandas writes CSV"sv)
+                   : std::pair<std::string_view, std::string_view>();
+}
+
 /// Returns the decoder of text in another encoding, or of an unsupported format; null for neither.
 std::unique_ptr<decompressor> make_text_decoder(std::string_view bytes,
                                                 std::string const& encoding) {
@@ -188,6 +211,8 @@ std::unique_ptr<decompressor> make_text_decoder(std::string_view bytes,
     return refuse_table("an Arrow stream", "read_ipc_stream");
   if (bytes.starts_with("%PDF") && (bytes.size() < 5 || bytes[4] == '-'))
     return refuse("a PDF file", "text; pdftotext makes text of it");
+  if (auto const [stored, writer] = stored_data(bytes); !stored.empty())
+    return refuse(stored, "text; " + std::string(writer));
   constexpr std::string_view utf8 = "UTF-8, or UTF-16 with its byte order mark";
   if (bytes.starts_with("\xff\xfe\0\0"sv) || bytes.starts_with("\0\0\xfe\xff"sv))
     return refuse("UTF-32", utf8);

@@ -286,6 +286,21 @@ TEST_F(text_files, tables_of_columns_are_refused_by_name) {
   EXPECT_EQ(read("PAR1\tx\nARROW1\ty\n").size(), 2U);
 }
 
+TEST_F(text_files, binary_files_of_data_analysis_are_named) {
+  input_and_message const rows[] = {
+      {"\x89HDF\r\n\x1a\n", ":1:1: found an HDF5 file, expected text; pandas writes CSV"},
+      {"SQLite format 3",
+       ":1:1: found an SQLite database, expected text; sqlite3 -csv writes a table"},
+      {"\x93NUMPY\1", ":1:1: found a NumPy array, expected text; numpy.savetxt writes text"},
+      {std::string("X\n\0\0\0\3\0\4", 8),
+       ":1:1: found a file of R's saveRDS, expected text; write.csv writes text"},
+      {"RDX3\nX\n", ":1:1: found a file of R's save, expected text; write.csv writes text"},
+      {"\x80\x05\x95\xa4\x04", ":1:1: found a pickle of Python, expected text; pandas writes CSV"},
+  };
+  expect_messages(rows, [&](std::string const& bytes) { return complaint(bytes); });
+  EXPECT_EQ(read("SQLi\tx\nRDX3\ty\n").size(), 2U);
+}
+
 // jsonl
 
 TEST_F(text_files, jsonl_is_an_object_a_line) {
