@@ -502,7 +502,7 @@ TEST(stream, says_what_is_wrong_after_the_queries_before_it) {
       {"1 qid:1 1:1\n0 qid:2 1:1 1:2\n", 1, "s:2:13: found feature 1 twice"},
       {"1 qid:1\n1 qid:2\n1 qid:3\n1 qid:2\n", 3,
        "s:4:3: found query \"2\" again, expected its lines together (they ended on line 2); "
-       "the option regroup gathers them"},
+       "--regroup gathers them"},
       {"1 qid:1\n\n1 qid:1\n", 1,
        "s:3:3: found more lines of query \"1\", expected its lines together (the blank line 2 "
        "ended it)"},
@@ -511,7 +511,7 @@ TEST(stream, says_what_is_wrong_after_the_queries_before_it) {
        "ended it)"},
       {"1 qid:1\n\n1 qid:2\n\n1 qid:1\n", 2,
        "s:5:3: found query \"1\" again, expected its lines together (they ended on line 1); "
-       "the option regroup gathers them"},
+       "--regroup gathers them"},
       {"1 qid:1\n\nx qid:1\n", 1, "s:3:1: label \"x\""},
       {"1 qid:1 1:1\n0 1:1\n", 0, "s:2:3: found no qid"},
       {"1 1:1\n0 qid:1 1:1\n", 0, "s:2:3: found qid \"1\", expected none"},

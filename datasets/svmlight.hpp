@@ -26,6 +26,8 @@ struct svmlight_options {
   std::string label_column{}, qid_column{};
   /// Delimited text: titles of columns that are no features.
   std::vector<std::string> skip_columns{};
+  /// Errors name options as arguments (`regroup=True`), not as on the command line (`--regroup`).
+  bool options_are_arguments = false;
 };
 using read_options = svmlight_options;
 

@@ -350,11 +350,11 @@ std::vector<odd_file> odd_files() {
        "f:1:11: the name \"gr\\xf6\\xdfe\" is not UTF-8, expected UTF-8; iconv -f ENCODING -t "
        "UTF-8 converts the file"},
       {"no column of labels, and the option for that", "qid,a\n1,2\n",
-       "f:1:1: found no column label, expected one (or the option unlabelled -1 if no label is "
-       "known)"},
+       "f:1:1: found no column label, expected one, or --label-column NAME (or "
+       "--unlabelled -1 if no label is known)"},
       {"no label, and the option for that", "label,qid,a\n,1,2\n",
-       "f:2:1: found no label, expected an integer of 0 or more (or the option unlabelled -1 if an "
-       "empty cell means that the document has no label)"},
+       "f:2:1: found no label, expected an integer of 0 or more (or --unlabelled -1 if an "
+       "empty cell or NA means that the document has no label)"},
       {"no label among fractional ones", "label,qid,a\n,1,2\n",
        "f:2:1: found no label, expected a number of 0 or more", fractional},
   };
@@ -394,7 +394,6 @@ TEST(delimited, the_form_follows_from_the_name_or_the_first_line) {
       {"f.txt", "-1\tqid:1\t1:1 #\tlabel", 0},
       {"f.txt", "#,label,qid", 0},
       {"f.txt", " label,qid", 0},
-      {"f.txt", "label qid a", 0},
       {"f.txt", "", 0},
       {"csv", "1", 0},
       {"f.csv", "sep=;", ';'},
@@ -406,6 +405,53 @@ TEST(delimited, the_form_follows_from_the_name_or_the_first_line) {
   for (auto const& one : cases)
     EXPECT_EQ(delimiter_of(one.name, one.first_line), one.delimiter)
         << one.name << ": " << one.first_line;
+}
+
+TEST(delimited, other_forms_are_named) {
+  input_and_message const rows[] = {
+      {"[{\"label\":2}]\n",
+       "f:1:1: found JSON, expected CSV or TSV with a header, or SVMlight's lines..."},
+      {"{\"label\":2}\n", "f:1:1: found JSON, expected..."},
+      {"<table border=\"1\">\n", "f:1:1: found HTML or XML, expected..."},
+      {"@relation x\n", "f:1:1: found ARFF, expected..."},
+      {"label|qid|x\n1|1|2\n", "f:1:1: found '|' between columns, expected..."},
+      {"| label | qid |\n|---|---|\n", "f:1:1: found '|' between columns, expected..."},
+      {"\"label\" \"qid\" \"x\"\n\"1\" 2 1 0.3\n",
+       "f:1:1: found blanks between columns, expected..."},
+      {" label  qid   x\n     2    1 0.5\n", "f:1:1: found blanks between columns, expected..."},
+      {"# label qid x\n1 qid:1 1:2\n", "OK"},
+      {"1 qid:1 1:2 # label | qid\n", "OK"},
+      {"qid:1 1:2 # docid = a | label\n", "f:1:1: label \"qid:1\" is not a number..."},
+  };
+  expect_messages(rows, [](std::string const& text) {
+    return message_of([&] { parse_dataset({}, text, "f"); });
+  });
+  EXPECT_EQ(message_of([] { parse_dataset({}, "label|qid|x\n1|1|2\n", "f.csv"); }),
+            "f.csv:1:6: found '|' between columns, expected ','");
+}
+
+TEST(delimited, a_label_for_a_missing_value_is_none) {
+  std::string const text = "\"\",\"label\",\"qid\",\"x\"\n\"1\",NA,1,0.3\n\"2\",0,1,0.1\n";
+  EXPECT_EQ(
+      message_of([&] { parse_dataset({}, text, "f"); }),
+      "f:2:5: found no label, expected an integer of 0 or more (or --unlabelled -1 if an empty "
+      "cell or NA means that the document has no label)");
+  EXPECT_EQ(parse_dataset({}, text, "f", unlabelled_is(-1)).labels,
+            (std::vector<std::int32_t>{unlabelled, 0}));
+}
+
+TEST(delimited, other_text_has_no_columns_for_options) {
+  read_options label, qid, skip;
+  label.label_column = "rel";
+  qid.qid_column = "query";
+  skip.skip_columns = {"note"};
+  for (auto const& [options, option] :
+       {std::pair(label, "--label-column"), {qid, "--qid-column"}, {skip, "--skip-columns"}})
+    for (std::string const text : {"1 qid:1 1:1\n", "# c\n1 qid:1 1:1\n", "a|b\n1|2\n"})
+      EXPECT_EQ(message_of([&] { parse_dataset({}, text, "f", options); }),
+                "f:1:1: found SVMlight's form, which has no columns, expected CSV or TSV with a "
+                "header for "s +
+                    option);
 }
 
 /// A first line that names the separator for Excel.

@@ -95,8 +95,9 @@ class document_records {
           fault.clear();
         if (!fault.empty() && begins_date(now.text))
           fault = fmt::format(
-              "value {} of feature {} looks like a date, expected a number, or --skip-columns {}",
-              rulerank::quoted(now.text), layout_.titles[c], layout_.titles[c]);
+              "value {} of feature {} looks like a date, expected a number{}",
+              rulerank::quoted(now.text), layout_.titles[c],
+              rules_.options_are_arguments ? "" : ", or --skip-columns " + layout_.titles[c]);
         entries_[role.rank] = {role.feature, value};
       }
     }
@@ -107,12 +108,13 @@ class document_records {
     if (same_word(now.text, "true") || same_word(now.text, "false"))
       return fmt::format("label {} is not a number, expected 1 for TRUE and 0 for FALSE",
                          rulerank::quoted(now.text));
-    if (!now.text.empty()) return read_label(now.text, rules_, label_);
+    if (!now.text.empty() && !is_missing_word(now.text))
+      return read_label(now.text, rules_, label_);
     if (rules_.optional_labels || rules_.unlabelled) return {};
     return fmt::format(
         "found no label, expected {} of 0 or more{}",
         rules_.fractional_labels ? "a number" : "an integer",
-        unlabelled_hint(rules_, "if an empty cell means that the document has no label"));
+        unlabelled_hint(rules_, "if an empty cell or NA means that the document has no label"));
   }
 
   static std::string check_id(cell const& now, char const* what, bool is_text) {

@@ -29,6 +29,7 @@ namespace {
 constexpr std::string_view label_title = "label";
 constexpr std::string_view qid_title = "qid";
 constexpr std::string_view docid_title = "docid";
+constexpr std::string_view no_title = "0123456789+-. \t#";  // a header does not begin with these
 // All titles of these columns as results of `plain_name`; those of docids are `document_id_titles`,
 // those of qids `query_id_titles` and the ones here.
 // Query texts serve as ids if no other column has ids.
@@ -66,13 +67,22 @@ bool has_known_column(std::string_view line, char delimiter, read_options const&
 }
 
 std::string_view words_for(char delimiter) {
-  return delimiter == '\t' ? "a tab" : delimiter == ',' ? "','" : "';'";
+  switch (delimiter) {
+    case '\t':
+      return "a tab";
+    case ',':
+      return "','";
+    case ';':
+      return "';'";
+    default:
+      return "'|'";
+  }
 }
 
 /// Throws if a header of one cell has several cells with another delimiter.
 void expect_delimiter(std::string const& name, record const& head, char delimiter) {
   if (head.cells.size() != 1) return;
-  for (char const other : {';', ',', '\t'}) {
+  for (char const other : {';', ',', '\t', '|'}) {
     std::size_t const at = head.text.find(other);
     if (other == delimiter || at == head.text.npos || !has_known_column(head.text, other)) continue;
     auto const [line, column] = place_in(head.text, at);
@@ -134,11 +144,12 @@ std::string title_of(std::string const& name, record const& head, std::string_vi
       continue;
     if (!found.empty() && found != title)
       fail(name, head, c,
-           fmt::format("found the columns {0} and {1}, expected {2}--skip-columns with one of them",
-                       printable(found), printable(title),
-                       option.empty() ? ""
-                                      : fmt::format("{2} {0} or {2} {1}, or ", printable(found),
-                                                    printable(title), option)));
+           fmt::format("found the columns {0} and {1}, expected {2}one of them", printable(found),
+                       printable(title),
+                       options.options_are_arguments ? ""
+                       : option.empty()              ? "--skip-columns with "
+                                        : fmt::format("{2} {0} or {2} {1}, or --skip-columns with ",
+                                                      printable(found), printable(title), option)));
     found = title;
   }
   if (!found.empty() && found != own)
@@ -183,6 +194,32 @@ void expect_columns(std::string const& name, record const& head,
       fail(name, head, 0,
            fmt::format("found no column {} of {}, expected it in the header {}",
                        rulerank::quoted(title), option, rulerank::quoted(head.text)));
+}
+
+/// Throws if an option names a column of text that has none.
+void expect_no_columns(std::string_view name, read_options const& options) {
+  std::string_view const option = !options.label_column.empty()   ? "--label-column"
+                                  : !options.qid_column.empty()   ? "--qid-column"
+                                  : !options.skip_columns.empty() ? "--skip-columns"
+                                                                  : "";
+  if (!option.empty())
+    throw error({std::string(name), 1, 1},
+                fmt::format("found SVMlight's form, which has no columns, expected CSV or TSV with "
+                            "a header for {}",
+                            option));
+}
+
+/// Returns the name of a form that is neither delimited text nor SVMlight, or an empty text.
+std::string_view other_form_of(std::string_view first_line) {
+  first_line.remove_prefix(std::min(first_line.find_first_not_of(" \t"), first_line.size()));
+  if (first_line.empty() || no_title.find(first_line[0]) != no_title.npos) return {};
+  if (first_line[0] == '{' || first_line[0] == '[') return "JSON";
+  if (first_line[0] == '<') return "HTML or XML";
+  if (first_line[0] == '@') return "ARFF";
+  if (first_line.substr(0, first_line.find_first_of(" \t")).find(':') != first_line.npos)
+    return {};  // SVMlight's line without a label
+  if (has_known_column(first_line, '|')) return "'|' between columns";
+  return has_known_column(first_line, ' ') ? "blanks between columns" : "";
 }
 
 /// Numbers the columns that are features.
@@ -252,11 +289,15 @@ char delimiter_of(std::string_view name, std::string_view first_line, read_optio
     return !has_known_column(first_line, ',', options) && has_known_column(first_line, ';', options)
                ? ';'
                : ',';
-  if (first_line.empty() ||
-      std::string_view("0123456789+-. \t#").find(first_line[0]) != std::string_view::npos)
-    return 0;
-  for (char const delimiter : {'\t', ',', ';'})
-    if (has_known_column(first_line, delimiter, options)) return delimiter;
+  if (!first_line.empty() && no_title.find(first_line[0]) == no_title.npos)
+    for (char const delimiter : {'\t', ',', ';'})
+      if (has_known_column(first_line, delimiter, options)) return delimiter;
+  if (std::string_view const other = other_form_of(first_line); !other.empty())
+    throw error({std::string(name), 1, 1},
+                fmt::format("found {}, expected CSV or TSV with a header, or SVMlight's lines "
+                            "<label> qid:<id> <feature>:<value> ...",
+                            other));
+  expect_no_columns(name, options);
   return 0;
 }
 
@@ -314,8 +355,9 @@ delimited_layout read_layout(std::string_view text, char delimiter, std::string 
   if (columns.empty()) expect_columns(name, head, seen, options);
   if (!has_label && !options.optional_labels && !options.unlabelled)
     throw error({name, head.lines_before + 1, 1},
-                "found no column label, expected one" +
-                    unlabelled_hint(rules_of(options), "if no label is known"));
+                fmt::format("found no column label, expected one{}{}",
+                            options.options_are_arguments ? "" : ", or --label-column NAME",
+                            unlabelled_hint(rules_of(options), "if no label is known")));
   number_features(layout, head, name, rules_of(options));
   return layout;
 }

@@ -46,7 +46,8 @@ struct separator_line {
 separator_line separator_of(std::string_view text);
 
 /// Returns the delimiter of delimited text with this name and first line, or 0 for other text. See
-/// `read_dataset`.
+/// `read_dataset`. Throws `error` for other text that is clearly not SVMlight, such as JSON, or if
+/// the options name columns.
 char delimiter_of(std::string_view name, std::string_view first_line,
                   read_options const& options = {});
 

@@ -23,11 +23,10 @@ std::string wrong_group_sum(std::string_view more_than, std::size_t sum, std::st
                      counted(sum, "document"), name);
 }
 
-std::string query_again(std::string_view qid, std::uint64_t last_line) {
+std::string query_again(std::string_view qid, std::uint64_t last_line, std::string_view regroup) {
   return fmt::format(
-      "found query {} again, expected its lines together (they ended on line {}); the "
-      "option regroup gathers them",
-      rulerank::quoted(qid), last_line);
+      "found query {} again, expected its lines together (they ended on line {}); {} gathers them",
+      rulerank::quoted(qid), last_line, regroup);
 }
 
 std::string query_goes_on(std::string_view qid, std::uint64_t blank_line) {

@@ -34,7 +34,8 @@ std::string wrong_group_sum(std::string_view more_than, std::size_t sum, std::st
 std::string other_form(feature_form found);
 /// The message for a feature or column whose name is not UTF-8.
 std::string name_not_utf8(std::string_view name);
-std::string query_again(std::string_view qid, std::uint64_t last_line);
+/// `regroup`: the option as the reader of the message sets it.
+std::string query_again(std::string_view qid, std::uint64_t last_line, std::string_view regroup);
 /// For a query that continues after the empty line that ended it.
 std::string query_goes_on(std::string_view qid, std::uint64_t blank_line);
 /// A warning, not a fault.

@@ -20,10 +20,11 @@ struct line_rules {
   std::optional<std::int32_t> unlabelled;
   /// Faults suggest the option `unlabelled`, which the caller has.
   bool suggest_unlabelled = false;
-  bool fractional_labels = false;  ///< allow all nonnegative numbers, not only integers
-  bool optional_labels = false;    ///< allow documents without a label: they are `unlabelled`
-  bool any_label = false;          ///< allow every finite number: it names a class
-  bool missing_values = true;      ///< accept `NULL` and `nan` as values
+  bool options_are_arguments = false;  ///< see `svmlight_options`
+  bool fractional_labels = false;      ///< allow all nonnegative numbers, not only integers
+  bool optional_labels = false;        ///< allow documents without a label: they are `unlabelled`
+  bool any_label = false;              ///< allow every finite number: it names a class
+  bool missing_values = true;          ///< accept `NULL` and `nan` as values
   double largest = std::numeric_limits<double>::max();  ///< largest magnitude of a value
   chunk_names* names = nullptr;  ///< names of features; null: only numbers are allowed
 };

@@ -10,6 +10,7 @@ namespace rulerank::inline v0::datasets {
 
 query_former::query_former(context const& ctx, svmlight_options const& options, std::string name)
     : regroup_(options.regroup),
+      regroup_option_(options.options_are_arguments ? "regroup=True" : "--regroup"),
       grouped_(!options.group_file.empty()),
       group_file_(options.group_file),
       name_(std::move(name)) {
@@ -39,7 +40,7 @@ std::size_t query_former::begin_run(qid_run const& run, std::uint64_t last_line,
     qids_.emplace_back(*run.qid);
     last_lines_.push_back(0);
   } else if (!regroup_) {
-    throw text_fault{run.place, query_again(*run.qid, last_lines_[current_])};
+    throw text_fault{run.place, query_again(*run.qid, last_lines_[current_], regroup_option_)};
   }
   return current_;
 }

@@ -53,6 +53,7 @@ class query_former {
 
  private:
   bool regroup_;
+  std::string_view regroup_option_;  // its name in messages
   bool grouped_;
   std::string group_file_;
   std::string name_;

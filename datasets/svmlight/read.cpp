@@ -53,6 +53,7 @@ line_rules rules_of(svmlight_options const& options) {
   rules.zero_based = options.zero_based;
   rules.unlabelled = options.unlabelled;
   rules.suggest_unlabelled = !options.unlabelled;
+  rules.options_are_arguments = options.options_are_arguments;
   rules.fractional_labels = options.fractional_labels;
   rules.optional_labels = options.optional_labels;
   return rules;

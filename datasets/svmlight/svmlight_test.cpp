@@ -226,7 +226,7 @@ std::vector<odd_file> odd_files() {
        "f:7:4: found qid \"1\", expected none, as on the lines before"},
       {"query apart", "1 qid:1\n1 qid:1\n1 qid:2\n0  qid:1\n",
        "f:4:4: found query \"1\" again, expected its lines together (they ended on line 2); "
-       "the option regroup gathers them"},
+       "--regroup gathers them"},
       {"query apart on a line with a fault", "1 qid:1\n1 qid:2\n0 qid:1 x\n",
        "f:3:3: found query \"1\" again"},
       {"query apart behind a fault", "1 qid:1\n1 qid:2 x\n0 qid:1\n",

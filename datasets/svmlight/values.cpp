@@ -57,7 +57,8 @@ std::string read_label(std::string_view token, line_rules const& rules, document
 std::string unlabelled_hint(line_rules const& rules, std::string_view condition,
                             std::int32_t label) {
   if (!rules.suggest_unlabelled) return {};
-  return fmt::format(" (or the option unlabelled {} {})", label, condition);
+  return fmt::format(" (or {}{} {})", rules.options_are_arguments ? "unlabelled=" : "--unlabelled ",
+                     label, condition);
 }
 
 std::string read_value(std::string_view token, std::string_view feature, line_rules const& rules,
@@ -97,7 +98,8 @@ std::string read_feature_number(std::string_view digits, line_rules const& rules
                          max_feature);
   }
   if (number == 0 && !rules.zero_based)
-    return "found feature 0, expected 1 or more (0 only if read as zero-based)";
+    return fmt::format("found feature 0, expected 1 or more (or {} if features begin with 0)",
+                       rules.options_are_arguments ? "zero_based=True" : "--zero-based");
   feature = static_cast<std::uint32_t>(number);
   return {};
 }

@@ -16,8 +16,7 @@ struct document_label {
 
 /// Reads a label under the rules. Returns what was found and expected, or an empty text.
 std::string read_label(std::string_view token, line_rules const& rules, document_label& out);
-/// Returns " (or the option unlabelled LABEL CONDITION)", or an empty text unless
-/// `suggest_unlabelled`.
+/// Returns " (or --unlabelled LABEL CONDITION)", or an empty text unless `suggest_unlabelled`.
 std::string unlabelled_hint(line_rules const& rules, std::string_view condition,
                             std::int32_t label = -1);
 /// Reads the value of a feature; `feature` is used in the message.

@@ -149,6 +149,7 @@ documents read(run_settings const& how, std::string const& path, bool zero_based
   options.unlabelled = unlabelled;
   options.group_file = std::move(group_file);
   options.fractional_labels = fractional_labels;
+  options.options_are_arguments = true;
   return {run(how, [&](context const& ctx) {
     return datasets::read_dataset(ctx, path, options,
                                   [&](std::string const& message) { warnings.push_back(message); });

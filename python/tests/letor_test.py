@@ -98,6 +98,18 @@ def test_bad_files_name_line_and_column(tmp_path, text, place):
     assert str(caught.value).startswith(f"{tmp_path}/d:{place[0]}:{place[1]}: ")
 
 
+def test_errors_name_arguments(tmp_path):
+    for text, message in (("-1 qid:1 1:1\n", "(or unlabelled=-1 if it means that the document has no label)"),
+                          ("qid,a\n1,2\n", "found no column label, expected one (or unlabelled=-1 if no label is known)"),
+                          ("label,Label,qid,a\n1,1,1,2\n", "found the columns label and Label, expected one of them"),
+                          ("label,qid,a\n1,1,2024-01-02\n", "looks like a date, expected a number"),
+                          ("1 qid:1\n1 qid:2\n1 qid:1\n", "; regroup=True gathers them")):
+        (tmp_path / "d").write_text(text)
+        with pytest.raises(rulerank.DataError) as caught:
+            load_letor(tmp_path / "d")
+        assert message in str(caught.value) and "--" not in str(caught.value)
+
+
 def test_other_options(tmp_path):
     (tmp_path / "d").write_text("0.5 1:1\n-1 1:2\n")
     with pytest.warns(UserWarning):
@@ -195,7 +207,7 @@ def test_columns_from_0_are_read_zero_based(tmp_path):
     X = np.arange(6.0).reshape(2, 3)
     dump_letor(tmp_path / "d", pd.DataFrame(X), [1, 0], [5, 5])
     assert (tmp_path / "d").read_text() == "1 qid:5 0:0 1:1 2:2\n0 qid:5 0:3 1:4 2:5\n"
-    with pytest.raises(rulerank.DataError, match="found feature 0, expected 1 or more .0 only if read as zero-based"):
+    with pytest.raises(rulerank.DataError, match="found feature 0, expected 1 or more .or zero_based=True if features begin with 0"):
         load_letor(tmp_path / "d")
     again = load_letor(tmp_path / "d", zero_based=True, as_frame=True)
     assert np.array_equal(again.X[list("012")], X)

@@ -307,6 +307,15 @@ class Formats(harness.CommandLine):
                 self.out("rank", "--train", "train.csv", "--test", "-",
                          input=(self.folder / test).read_bytes()), expected)
 
+    def test_options_of_columns_need_columns(self):
+        for option in ("--label-column", "--qid-column", "--skip-columns"):
+            message = ("found SVMlight's form, which has no columns, expected CSV or TSV with a header "
+                       f"for {option}")
+            self.expect(3, "fit", "train.names", "--model", "m", option, "rel",
+                        message="train.names:1:1: " + message)
+            self.expect(3, "rank", "--train", "train.csv", "--test", "-", option, "qid",
+                        input=(self.folder / "test.names").read_bytes(), message=message)
+
     def test_regrouped_records(self):
         mixed = sorted(self.test, key=lambda document: document[2][-1])
         self.file("mixed.csv", delimited(mixed, COLUMNS))
@@ -336,7 +345,7 @@ class Formats(harness.CommandLine):
                 ("the same in SVMlight", b"1 qid:1 a\xc2\x9bb:1\n",
                  '{in}:1:9: feature "a\\xc2\\x9bb" is not a number or a name'),
                 ("an empty label", b"label,qid,a\n1,q,2\n,q,3\n",
-                 "{in}:3:1: found no label, expected an integer of 0 or more (or the option unlabelled -1 if"),
+                 "{in}:3:1: found no label, expected an integer of 0 or more (or --unlabelled -1 if"),
                 ("names and numbers", b"label\tqid\ta\t7\n1\tq\t1\t2\n",
                  "{in}:1:13: found a feature by number"),
                 ("mixed features", b"1 qid:1 a:1\n0 qid:1 2:1\n", "{in}:2:9: found a feature by number"),

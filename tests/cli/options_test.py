@@ -104,7 +104,7 @@ class Misspelt(harness.CommandLine):
         pool = self.file("pool", b"-1 qid:1 1:1\n-1 qid:1 1:2\n-1 qid:1 1:3\n")
         self.expect(3, "reduce", "--train", pool, "--out", "o",
                     message='pool:1:1: label "-1" is negative, expected an integer of 0 or more (or '
-                            "the option unlabelled -1 if it means that the document has no label)")
+                            "--unlabelled -1 if it means that the document has no label)")
         for oracle in ([], ["--oracle", "file:labels"]):
             self.file("labels", b"line\tdocid\tqid\tlabel\tcomment\n")
             self.expect(3, "reduce", "--train", pool, "--unlabelled", "-1", *oracle, "--out", "o",
