@@ -206,6 +206,9 @@ TEST(capi, says_what_a_model_is) {
     EXPECT_EQ(rulerank_model_columns(model.get()), columns);
     EXPECT_EQ(rulerank_model_column_name(model.get(), 0), nullptr);
     EXPECT_EQ(rulerank_model_is_portable(model.get()), one.portable ? 1 : 0);
+    EXPECT_EQ(rulerank_model_portability(model.get()), l2r::portability_of(one.model).words);
+    EXPECT_EQ(std::string(rulerank_model_portability(model.get())).starts_with("portable: "),
+              one.portable);
   }
   auto const named = datasets::parse_svmlight(
       context{}, "1 qid:1 b:1 c:2\n0 qid:1 a:5 b:2 c:1\n0 qid:1 a:1 c:4\n", "named");
@@ -228,6 +231,9 @@ TEST(capi, says_what_a_model_is) {
   EXPECT_STREQ(rulerank_model_column_origin(with_units.get(), 2), "log");
   EXPECT_EQ(rulerank_model_column_unit(with_units.get(), 3), nullptr);
   EXPECT_EQ(rulerank_model_column_origin(nullptr, 0), nullptr);
+  described.list_normalized = {2};
+  EXPECT_EQ(std::string(rulerank_model_portability(loaded(described).get())).substr(0, 24),
+            "portable only where its ");
 }
 
 TEST(capi, a_portable_score_does_not_depend_on_the_list) {
@@ -353,6 +359,7 @@ TEST(capi, accessors_take_null_and_numbers_out_of_range) {
   EXPECT_EQ(rulerank_model_columns(nullptr), 0U);
   EXPECT_EQ(rulerank_model_terms(nullptr), 0U);
   EXPECT_EQ(rulerank_model_is_portable(nullptr), 0);
+  EXPECT_EQ(rulerank_model_portability(nullptr), nullptr);
   EXPECT_EQ(rulerank_model_column_name(nullptr, 0), nullptr);
   auto const model = loaded(fitted({l2r::linear_recipe{}}));
   std::size_t column = 0, partner = 0;

@@ -3,7 +3,6 @@
 #include "core/version.hpp"
 #include "datasets/arrays.hpp"
 #include "l2r/explain/explanation.hpp"
-#include "l2r/export/export.hpp"
 #include "l2r/model/input_columns.hpp"
 #include "l2r/model/model.hpp"
 #include "l2r/model/row_scores.hpp"
@@ -84,7 +83,7 @@ struct rulerank_model {
   explicit rulerank_model(rulerank::l2r::model model)
       : scorer(rulerank::capi::calling_thread(), std::move(model)),
         names(rulerank::l2r::names_of(scorer.fitted())),
-        portable(rulerank::l2r::is_portable(scorer.fitted())),
+        portability(rulerank::l2r::portability_of(scorer.fitted())),
         terms(rulerank::capi::terms_of(scorer)) {
     auto const [first, count] = rulerank::l2r::columns_of(scorer.fitted());
     first_feature = first;
@@ -93,7 +92,7 @@ struct rulerank_model {
 
   rulerank::l2r::scorer scorer;
   rulerank::datasets::feature_names const& names;
-  bool portable;
+  rulerank::l2r::portability portability;
   std::vector<rulerank::capi::term> terms;
   std::uint32_t first_feature = 1;  ///< of column 0
   std::size_t columns = 0;
@@ -302,7 +301,11 @@ char const* rulerank_model_column_origin(rulerank_model const* model, std::size_
 }
 
 int rulerank_model_is_portable(rulerank_model const* model) {
-  return model != nullptr && model->portable ? 1 : 0;
+  return model != nullptr && model->portability.portable ? 1 : 0;
+}
+
+char const* rulerank_model_portability(rulerank_model const* model) {
+  return model == nullptr ? nullptr : model->portability.words.c_str();
 }
 
 std::size_t rulerank_model_terms(rulerank_model const* model) {

@@ -1,7 +1,6 @@
 #include "core/error.hpp"
 #include "eval/report.hpp"
 #include "eval/report_json.hpp"
-#include "l2r/export/export.hpp"
 #include "l2r/model/options_json.hpp"
 #include "l2r/rules/options.hpp"
 #include "report/card_sheet.hpp"
@@ -544,7 +543,7 @@ std::string card_page(inspected_model const& of, card_form form) {
   if (of.members.size() > 1 || !is_card(of.members.front()))
     throw usage_error(fmt::format("{} is not a card, expected a card", of.path));
   card_sheet sheet = sheet_of(of.members.front());
-  sheet.head.push_back(of.portability + ".");
+  sheet.head.push_back(of.portability.words + ".");
   char& first = sheet.head.back().front();
   first = static_cast<char>(first - 'a' + 'A');
   std::string const title = fmt::format("Card {}", of.path);
@@ -561,7 +560,7 @@ std::string card_page(inspected_model const& of, card_form form) {
 
 blocks inspection(inspected_model const& of, std::size_t top) {
   blocks to;
-  say(to, "{}: {} bytes, SHA-256 {}; {}", of.path, of.bytes, of.sha256, of.portability);
+  say(to, "{}: {} bytes, SHA-256 {}; {}", of.path, of.bytes, of.sha256, of.portability.words);
   for (std::size_t k = 0; k < of.members.size(); ++k) {
     inspected_member const& one = of.members[k];
     to.push_back({heading{2, member_title(k, of.members.size(), one.member)}});
@@ -588,12 +587,9 @@ blocks inspection(inspected_model const& of, std::size_t top) {
 }
 
 ordered_json inspection_json(inspected_model const& of) {
-  ordered_json json{{"model", of.path},
-                    {"bytes", of.bytes},
-                    {"sha256", of.sha256},
-                    {"portable", of.portable},
-                    {"features_normalized_within_queries", of.list_normalized},
-                    {"members", ordered_json::array()}};
+  ordered_json json{{"model", of.path}, {"bytes", of.bytes}, {"sha256", of.sha256}};
+  json.update(l2r::to_json(of.portability));
+  json["members"] = ordered_json::array();
   member_words const& words = of.members.front().words;
   for (auto const& [feature, one] : words.descriptions) {
     ordered_json& entry = json["features"].emplace_back(feature_json(feature, words.names));
@@ -635,7 +631,7 @@ std::vector<chart> add_model(context const& ctx, std::string const& path,
   std::vector<chart> frontiers;
   if (options.opened) options.opened(path);
   l2r::model const model = l2r::read_model(path);
-  say(to, "The model is {}.", l2r::portability_words(model));
+  say(to, "The model is {}.", l2r::portability_of(model).words);
   for (std::size_t k = 0; k < model.members.size(); ++k) {
     inspected_member const one = inspected(ctx, model, k, {}, {.top = options.top});
     to.push_back({heading{3, member_title(k, model.members.size(), one.member)}});

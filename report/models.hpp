@@ -115,10 +115,8 @@ struct inspected_file {
 struct inspected_model {
   std::string path;
   std::uint64_t bytes = 0;
-  std::string sha256;    ///< of the model file
-  bool portable = true;  ///< l2r::is_portable
-  std::size_t list_normalized = 0;
-  std::string portability;  ///< l2r::portability_words
+  std::string sha256;  ///< of the model file
+  l2r::portability portability;
   std::vector<inspected_member> members;
   std::optional<inspected_file> file;
 };

@@ -1,3 +1,4 @@
+#include "apps/shared/arguments/portability.hpp"
 #include "apps/shared/arguments/scorer_arguments.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
@@ -202,6 +203,7 @@ void explain(session& owner, explain_arguments const& arguments) {
     if (!arguments.qid.empty()) test = query_of(test, arguments.qid);
   }
   warn_of_lacking_features(owner, test, scorer.fitted());
+  note_portability(owner, l2r::portability_of(scorer.fitted()));
   test = datasets::renumbered(std::move(test), l2r::names_of(scorer.fitted()));
   auto const timer = owner.stage("explain");
   if (arguments.qid.empty()) {

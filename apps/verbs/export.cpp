@@ -10,6 +10,7 @@
 #include "datasets/input/text_source.hpp"
 #include "datasets/item_words.hpp"
 #include "l2r/model/model.hpp"
+#include "l2r/model/options_json.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -43,9 +44,11 @@ std::string name_of_export(export_arguments const& arguments) {
 }
 
 /// Says how the scores of the export compare with the model's. Throws `error` naming the first
-/// document with another score where the order of a query's documents changes.
+/// document with another score where the order of a query's documents changes. Measures the
+/// portability.
 nlohmann::ordered_json compare(session& owner, export_arguments const& arguments,
-                               l2r::model const& model, l2r::export_options const& options) {
+                               l2r::model const& model, l2r::export_options const& options,
+                               l2r::portability& portability) {
   datasets::dataset documents;
   {
     auto const timer = owner.stage("read");
@@ -62,7 +65,7 @@ nlohmann::ordered_json compare(session& owner, export_arguments const& arguments
   if (found.documents == 0)
     owner.say(fmt::format("the export gives all {} of {} the model's scores{}",
                           counted(documents.size(), "document"), arguments.check,
-                          found.within == 0 ? "" : fmt::format(" within {}", found.within)));
+                          found.within == 0 ? "" : fmt::format(" within {:.2g}", found.within)));
   else
     owner.warn(fmt::format(
         "the export gives {} of {} other scores, in the same order: {} instead "
@@ -72,13 +75,7 @@ nlohmann::ordered_json compare(session& owner, export_arguments const& arguments
   nlohmann::ordered_json summary{{"documents", documents.size()},
                                  {"other_scores", found.documents},
                                  {"same_order", found.same_order}};
-  if (!l2r::is_portable(model)) {
-    owner.say(
-        fmt::format("if each half of a list is scored alone, {:.1f} % of the pairs of its "
-                    "documents change their order",
-                    100 * found.changed_in_halves));
-    summary["order_changed_in_halves"] = found.changed_in_halves;
-  }
+  portability = l2r::measured_portability(owner.ctx(), model, documents);
   return summary;
 }
 
@@ -111,15 +108,17 @@ void export_file(session& owner, export_arguments const& arguments, CLI::App con
   l2r::exported_model const made = read_for(
       arguments.model, [&](l2r::model const& of) { return l2r::export_model(of, options); }, model);
   for (std::string const& note : made.notes) owner.warn(note);
-  nlohmann::ordered_json summary{
-      {"to", arguments.to}, {"name", options.name}, {"portable", made.portable}};
-  if (!arguments.check.empty()) summary["check"] = compare(owner, arguments, model, options);
+  l2r::portability portability = l2r::portability_of(model);
+  nlohmann::ordered_json summary{{"to", arguments.to}, {"name", options.name}};
+  nlohmann::ordered_json check;
+  if (!arguments.check.empty()) check = compare(owner, arguments, model, options, portability);
+  summary.update(l2r::to_json(portability));
+  if (!check.is_null()) summary["check"] = std::move(check);
   for (auto const& [key, value] : summary.items()) owner.note(key, value);
   out.write(made.text);
   out.commit();
   if (arguments.out != "-")
-    owner.say(fmt::format("wrote {} as {}; {}", arguments.out, arguments.to,
-                          l2r::portability_words(model)));
+    owner.say(fmt::format("wrote {} as {}; {}", arguments.out, arguments.to, portability.words));
   if (owner.prints_json()) {
     summary["seconds"] = owner.timings();
     write_file("-", json_text_of(summary));

@@ -275,16 +275,15 @@ void say_result(session& owner, fit_arguments const& arguments, datasets::datase
   l2r::model const& model = result.model;
   warn_of_constants(owner, model);
   say_what_is_left_out(owner, arguments, train, model);
-  note_portability(owner, model);
+  l2r::portability const portability = l2r::measured_portability(owner.ctx(), model, train);
+  note_portability(owner, portability);
   fitted_sizes const first = sizes_of(model.members.front());
   owner.note("training_documents", labelled);
   if (labelled < train.size()) owner.note("pool_documents", train.size());
   owner.note("features", first.features);
-  nlohmann::ordered_json json{{"model", arguments.model},
-                              {"documents", labelled},
-                              {"features", first.features},
-                              {"portable", l2r::is_portable(model)},
-                              {"features_normalized_within_queries", model.list_normalized.size()}};
+  nlohmann::ordered_json json{
+      {"model", arguments.model}, {"documents", labelled}, {"features", first.features}};
+  json.update(l2r::to_json(portability));
   if (first.items > 0) json["items"] = first.items;
   std::string const documents =
       labelled == train.size()

@@ -9,7 +9,6 @@
 #include "core/sha256.hpp"
 #include "datasets/item_words.hpp"
 #include "l2r/explain/inspection.hpp"
-#include "l2r/export/export.hpp"
 #include "l2r/model/model.hpp"
 #include "report/models.hpp"
 
@@ -64,8 +63,6 @@ void check(session& owner, inspect_arguments& arguments) {
   if (arguments.shuffles == 0) throw usage_error("--shuffles: found 0, expected at least 1");
   if ((arguments.bootstrap > 0) != !arguments.train.empty())
     throw usage_error("--bootstrap N needs --train FILE, and --train FILE needs --bootstrap N");
-  if (arguments.bootstrap == 0 && !arguments.pool.empty())
-    throw usage_error("--pool needs --bootstrap");
   if (arguments.bootstrap > 0 && arguments.format == "card")
     throw usage_error("--bootstrap cannot be combined with --format card, which has no intervals");
   if (arguments.bootstrap == 0 && arguments.reading.drop_unjudged)
@@ -153,6 +150,22 @@ void add_intervals(session& owner, inspect_arguments const& arguments, l2r::mode
   found.members.front().intervals = l2r::bootstrap(owner.ctx(), card, train, arguments.bootstrap);
 }
 
+/// Measured on the lists of --pool, if it is given for that.
+l2r::portability portability_in(session& owner, inspect_arguments const& arguments,
+                                l2r::model const& model) {
+  if (arguments.pool.empty() || arguments.bootstrap > 0) return l2r::portability_of(model);
+  if (l2r::is_portable(model))
+    throw usage_error(
+        fmt::format("--pool: {} gives the same scores to a part of a list, expected --bootstrap or "
+                    "a model that depends on the list",
+                    arguments.model));
+  auto const timer = owner.stage("halves");
+  return l2r::measured_portability(
+      owner.ctx(), model,
+      arguments.reading.read(owner, arguments.pool, arguments.test.empty() ? 0 : 1,
+                             reading_arguments::labels::any));
+}
+
 void write(session const& owner, inspect_arguments const& arguments, l2r::model const& model,
            datasets::feature_names const& names, report::inspected_model const& found,
            output_file& out) {
@@ -181,9 +194,7 @@ void inspect(session& owner, inspect_arguments& arguments) {
   report::inspected_model found{arguments.model,
                                 file_state_of(arguments.model).size,
                                 sha256_of_file(arguments.model),
-                                l2r::is_portable(model),
-                                model.list_normalized.size(),
-                                l2r::portability_words(model),
+                                portability_in(owner, arguments, model),
                                 {},
                                 {}};
   expect_rules(arguments, model);
@@ -239,7 +250,10 @@ void add_inspect(CLI::App& program, session& owner) {
                 "card: number of samples of the queries of --train for confidence intervals of the "
                 "points");
   path_option(verb, "--train", a.train, "Documents that the card was fitted to, for --bootstrap");
-  path_option(verb, "--pool", a.pool, "Pool that the card was fitted with, for --bootstrap");
+  path_option(
+      verb, "--pool", a.pool,
+      "Pool that the card was fitted with, for --bootstrap; of a model that is not portable, "
+      "documents of whole lists: show how halves of them change the order");
   std::size_t const own = verb.get_options().size();
   a.profile.add_to(verb);
   verb.get_option("--profile")->default_str("letor");

@@ -271,7 +271,7 @@ ranking_counts rank_files(session& owner, rank_arguments const& arguments,
       owner, std::move(model), arguments.scorer.ranker,
       documents_ahead(arguments.tests, first && !first->is_part ? &first->documents : nullptr));
   engine = ranked_by(scorer);
-  note_portability(owner, scorer.fitted());
+  note_portability(owner, l2r::portability_of(scorer.fitted()));
   ranking_counts counts;
   for (std::size_t t = 0; t < arguments.tests.size(); ++t)
     rank_test(owner, arguments, t, std::exchange(first, std::nullopt), scorer, counts, outs[t]);

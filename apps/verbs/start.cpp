@@ -12,6 +12,7 @@
 #include "core/random.hpp"
 #include "datasets/input/text_source.hpp"
 #include "features/pair_pool.hpp"
+#include "l2r/model/model.hpp"
 #include "server/http_server.hpp"
 
 #include <algorithm>
@@ -414,6 +415,8 @@ std::string first_judged_query(start_arguments const& a) {
 }
 
 void say_decision(session& owner, start_arguments const& a, decision const& made) {
+  l2r::portability const portability =
+      l2r::portability_of(l2r::read_model(path_in(a, "ranking.model")));
   if (owner.run.json) {
     write_file("-", json_text_of(nlohmann::ordered_json{{"folder", a.dir},
                                                         {"model", path_in(a, "ranking.model")},
@@ -422,7 +425,8 @@ void say_decision(session& owner, start_arguments const& a, decision const& made
                                                         {"card", made.card},
                                                         {"bm25", made.bm25},
                                                         {"p", made.p},
-                                                        {"decision", made.word()}}));
+                                                        {"decision", made.word()},
+                                                        {"portability", portability.words}}));
     return;
   }
   std::string text =
@@ -439,6 +443,7 @@ void say_decision(session& owner, start_arguments const& a, decision const& made
   else
     text += "Keep BM25: it ranks better than the card.\n";
   std::string const model = path_in(a, "ranking.model");
+  text += fmt::format("The card is {}.\n", portability.words);
   text += fmt::format("The card on one page: {}\n", path_in(a, "card.html"));
   text += fmt::format("To see why a document ranks where it does: {}\n",
                       shell_line({"explain", "--model", model, "--test", path_in(a, "judged.txt"),

@@ -1,4 +1,5 @@
 #include "apps/shared/arguments/arguments.hpp"
+#include "apps/shared/arguments/portability.hpp"
 #include "apps/shared/arguments/profile_arguments.hpp"
 #include "apps/shared/arguments/ranker_arguments.hpp"
 #include "apps/shared/arguments/sampler_arguments.hpp"
@@ -246,6 +247,16 @@ std::string beside_fit_text(tuning::against_defaults const& of, eval::measure co
   return fmt::format("{}, {}", whole, of.gain.low > 0 ? "significant" : "not significant");
 }
 
+/// What `c` fits.
+l2r::recipe recipe_of(tune_plan const& plan, tuning::candidate const& c) {
+  if (c.recipe) return *c.recipe;
+  if (c.linear) return l2r::linear_recipe{*c.linear};
+  datasets::discretizer_options how = plan.discretizer;
+  how.norm = c.cuts.norm.value_or(how.norm);
+  if (c.scorecard) return l2r::scorecard_recipe{how, plan.cuts, *c.scorecard};
+  return l2r::rules_recipe{how, plan.cuts, c.scoring};
+}
+
 void tune(session& owner, tune_verb_arguments const& a) {
   tune_plan const plan = plan_of(owner, a);
   datasets::dataset train, vali;
@@ -287,6 +298,10 @@ void tune(session& owner, tune_verb_arguments const& a) {
       owner.ctx(), tuner, result, 0, plan.search, plan.rules,
       plan.cuts ? std::nullopt : std::optional<datasets::discretizer_options>(plan.discretizer));
   owner.note("best", best);
+  std::vector<l2r::recipe> chosen;
+  for (std::size_t const t : result.chosen)
+    chosen.push_back(recipe_of(plan, tuner.candidates()[result.trials[t].candidate]));
+  note_portability(owner, l2r::portability_of(chosen, train), "the chosen settings are ");
   std::string const own = own_defaults(plan.search_space);
   owner.say(gain_text(*result.compared, plan.measures.front(),
                       own.empty() ? "recommended members" : own));

@@ -140,7 +140,7 @@ additive_form additive_form_of(model const& of, export_options const& options) {
   scorecard_member const& member = portable_member(of);
   datasets::discretizer_options const& how = member.cuts->options;
   additive_form form;
-  form.portability = portability_words(of);
+  form.portability = portability_of(of).words;
   form.absent_is_missing = how.unlisted == datasets::unlisted_values::missing &&
                            how.missing != datasets::missing_values::zero;
   for (std::size_t f = 0; f < member.card.features.size(); ++f)

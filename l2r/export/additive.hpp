@@ -26,7 +26,7 @@ struct additive_feature {
 /// Sums of points are exact in double, and in float32 where `single`.
 struct additive_form {
   std::vector<additive_feature> features;
-  std::string portability;  ///< portability_words of the model
+  std::string portability;  ///< portability_of the model
   /// A feature that a document does not list is missing; otherwise it is 0.
   bool absent_is_missing = false;
   /// Values become float32 before they are compared with the cuts.

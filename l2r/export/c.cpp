@@ -59,8 +59,9 @@ std::string write_c(additive_form const& form, export_options const& options) {
   std::string const large = upper(name);
   std::string text = "/*\n" + head_comment(form, options, " *") + " */\n";
   text += fmt::format(
-      "#ifndef {0}_H\n#define {0}_H\n#include <stddef.h>\n\n#define {0}_FEATURES {1}\n\n", large,
-      form.features.size());
+      "#ifndef {0}_H\n#define {0}_H\n#include <stddef.h>\n\n#define {0}_FEATURES {1}\n"
+      "#define {0}_PORTABILITY {2}\n\n",
+      large, form.features.size(), c_string(form.portability));
   std::string table;
   for (std::size_t f = 0; f < form.features.size(); ++f) {
     additive_feature const& one = form.features[f];

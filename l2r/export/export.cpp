@@ -167,95 +167,7 @@ bool same_order_in(datasets::query_group const& query, std::vector<double> const
   return true;
 }
 
-/// Counts the pairs of documents of lists whose order differs between two scorings, of the pairs
-/// that the first one orders.
-class changed_pairs {
- public:
-  void add(std::span<double const> together, std::span<double const> alone) {
-    for (std::size_t i = 0; i < together.size(); ++i)
-      for (std::size_t j = 0; j < i; ++j) {
-        if (together[i] == together[j]) continue;
-        ++pairs_;
-        bool const same = together[i] < together[j] ? alone[i] < alone[j] : alone[j] < alone[i];
-        changed_ += same ? 0 : 1;
-      }
-  }
-  double share() const {
-    return pairs_ == 0 ? 0 : static_cast<double>(changed_) / static_cast<double>(pairs_);
-  }
-
- private:
-  std::size_t pairs_ = 0, changed_ = 0;
-};
-
-double changed_in_halves(context const& ctx, model const& of, datasets::dataset const& documents,
-                         std::vector<double> const& by_model) {
-  changed_pairs found;
-  for (std::size_t const half : {0, 1}) {
-    std::vector<std::size_t> chosen;
-    std::vector<double> together;
-    for (datasets::query_group const& query : documents.queries)
-      for (std::size_t d = query.begin + half; d < query.end; d += 2) {
-        chosen.push_back(d);
-        together.push_back(by_model[d]);
-      }
-    if (chosen.empty()) continue;
-    datasets::dataset const part = datasets::subset(documents, chosen);
-    std::vector<double> const alone = score(ctx, of, part).scores;
-    for (datasets::query_group const& query : part.queries)
-      found.add(std::span(together).subspan(query.begin, query.size()),
-                std::span(alone).subspan(query.begin, query.size()));
-  }
-  return found.share();
-}
-
-/// `norm`: of the values that the cuts of the first member apply to.
-template <class Members>
-bool reads_own_values(Members const& members, datasets::normalization norm) {
-  return members.size() == 1 && !member_kinds()[members[0].index()].raw &&
-         norm == datasets::normalization::none;
-}
-
 }  // namespace
-
-bool is_portable(model const& of) {
-  datasets::discretizer const* const cuts = cuts_of(of.members.front()).get();
-  return reads_own_values(of.members,
-                          cuts != nullptr ? cuts->options.norm : datasets::normalization::none);
-}
-
-bool is_portable(std::span<recipe const> recipes) {
-  auto const norm = [](auto const& how) {
-    if constexpr (requires { how.cuts; })
-      return how.cuts != nullptr ? how.cuts->options.norm : how.discretizer.norm;
-    else
-      return datasets::normalization::none;
-  };
-  return reads_own_values(recipes, std::visit(norm, recipes.front()));
-}
-
-std::vector<std::uint32_t> list_normalized_features(model const& of,
-                                                    datasets::dataset const& training) {
-  if (!is_portable(of)) return {};
-  std::vector<std::uint32_t> found;
-  std::ranges::set_intersection(scored_features(of),
-                                datasets::features_normalized_within_queries(training),
-                                std::back_inserter(found));
-  return found;
-}
-
-std::string portability_words(model const& of) {
-  if (!is_portable(of))
-    return "not portable: scores depend on the list of a query's documents, so a part of the list "
-           "gets other scores";
-  if (of.list_normalized.empty()) return "portable: scores depend on a document's own values alone";
-  std::size_t const count = of.list_normalized.size();
-  return fmt::format(
-      "portable only where its features are: {} of the model's {} {}, and then a document's score "
-      "depends on the other documents of its list",
-      count, counted(scored_features(of).size(), "feature"),
-      count == 1 ? "looks normalized within its query" : "look normalized within their query");
-}
 
 std::span<std::string_view const> export_format_names() {
   return target_names;
@@ -277,7 +189,6 @@ exported_model export_model(model const& of, export_options const& options) {
   exported_model made;
   if (target_of(options).write == nullptr) {
     list_form const form = checked_list_form(of, options);
-    made.portable = form.is_portable();
     made.text = write_onnx(form, options);
     return made;
   }
@@ -293,7 +204,7 @@ export_difference check_export(context const& ctx, model const& of, export_optio
   auto const numbered = [&] { return datasets::renumbered(documents, names_of(of)); };
   if (target_of(options).write == nullptr) {
     list_form const form = checked_list_form(of, options);
-    found.within = form.is_portable() ? 0 : 1e-9;
+    found.within = form.portability.portable ? 0 : 1e-9;
     by_export = scores_of(ctx, form, numbered());
   } else {
     notes_of_export notes;
@@ -301,7 +212,6 @@ export_difference check_export(context const& ctx, model const& of, export_optio
     by_export = scores_of(ctx, form, numbered());
   }
   std::vector<double> const by_model = score(ctx, of, documents).scores;
-  if (!is_portable(of)) found.changed_in_halves = changed_in_halves(ctx, of, documents, by_model);
   for (std::size_t d = 0; d < by_model.size(); ++d) {
     double const equal_within = found.within * std::max(1.0, std::abs(by_model[d]));
     if (std::abs(by_model[d] - by_export[d]) <= equal_within) by_export[d] = by_model[d];

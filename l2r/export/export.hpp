@@ -5,7 +5,6 @@
 #include "l2r/model/model.hpp"
 
 #include <cstddef>
-#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,19 +14,6 @@
 // (docs/reference/verbs/export.md). Threads: functions may be called from any number of threads at
 // once.
 namespace rulerank::inline v0::l2r {
-
-/// Whether a document's score depends on the document's own values alone. Otherwise it depends on
-/// the other documents of its query's list, too: scores of a part of the list differ. Values that a
-/// file has normalized within queries count as a document's own.
-bool is_portable(model const& of);
-/// Whether a fit by these recipes gives a portable model.
-bool is_portable(std::span<recipe const> recipes);
-/// The features of a portable model whose values look normalized within their query in the training
-/// documents, ascending: if they are, scores depend on the list through these values.
-std::vector<std::uint32_t> list_normalized_features(model const& of,
-                                                    datasets::dataset const& training);
-/// As words for a message: "portable: ...", "portable only where ..." or "not portable: ...".
-std::string portability_words(model const& of);
 
 enum class export_format {
   c,
@@ -70,8 +56,6 @@ struct export_options {
 
 struct exported_model {
   std::string text;  ///< the file
-  /// A document's score depends on its own values alone; otherwise on the list of its query, too.
-  bool portable = true;
   /// What the target computes in another way than this program, one sentence each.
   std::vector<std::string> notes;
 };
@@ -91,9 +75,6 @@ struct export_difference {
   std::size_t documents = 0;           ///< with another score
   std::size_t first = 0;               ///< of these
   double by_model = 0, by_export = 0;  ///< the scores of the first
-  /// If the model is not portable and each half of each list (every second document) is scored
-  /// alone: the share of the pairs of documents within a half that then change their order.
-  double changed_in_halves = 0;
   bool same_order = true;  ///< all pairs of documents of a query are ordered, or tied, alike
 };
 

@@ -58,12 +58,14 @@ std::string write_java(additive_form const& form, export_options const& options)
   return head_comment(form, options, "//", true) +
          fmt::format(
              "public final class {} {{\n"
+             "  public static final String PORTABILITY = {};\n"
              "  public static final String[] FEATURES = {{\n{}  }};\n"
              "  // The bin of a value is the number of cuts <= value.\n"
              "  private static final double[][] CUTS = {{\n{}  }};\n"
              "  private static final double[][] POINTS = {{ // of the bins\n{}  }};\n"
              "  private static final double[] MISSING = {{{}}};\n{}",
-             options.name, names, cuts, points, numbers_text(missing), classes) +
+             options.name, string_text(form.portability, true), names, cuts, points,
+             numbers_text(missing), classes) +
          fmt::format(fmt::runtime(java_functions), fmt::arg("name", options.name),
                      fmt::arg("absent", form.absent_is_missing ? "Double.NaN" : "0"));
 }

@@ -35,7 +35,8 @@ export function score(values) {{
 
 std::string write_javascript(additive_form const& form, export_options const& options) {
   std::string text = head_comment(form, options, "//") +
-                     "\n// The bin of a value is the number of cuts <= value; points are those of "
+                     "\nexport const portability = " + string_text(form.portability) +
+                     ";\n// The bin of a value is the number of cuts <= value; points are those of "
                      "the bins.\nexport const features = [\n";
   for (additive_feature const& one : form.features)
     text += fmt::format(

@@ -188,13 +188,9 @@ std::vector<feature_pair> pairs_of(std::vector<list_member> const& members) {
 
 }  // namespace
 
-bool list_form::is_portable() const {
-  return members.size() == 1 && std::holds_alternative<additive_form>(members.front());
-}
-
 list_form list_form_of(model const& of, export_options const& options) {
   list_form form;
-  form.portability = portability_words(of);
+  form.portability = portability_of(of);
   std::map<std::uint32_t, std::string> names;
   std::vector<bool> absent;
   std::vector<additive_form> points(of.members.size());

@@ -51,10 +51,7 @@ struct list_form {
   bool absent_is_missing = false;          ///< of a feature that a document does not list
   std::vector<list_member> members;        ///< all of them of all the features
   std::vector<feature_pair> pairs;         ///< with a table in some member; ascending
-  std::string portability;                 ///< portability_words of the model
-
-  /// One member of points: a document's score depends on its own values alone.
-  bool is_portable() const;
+  l2r::portability portability;
 };
 
 /// Members of all kinds but rules. Throws `usage_error` for others.

@@ -261,8 +261,9 @@ std::string standardized_in(onnx_graph& to, std::string const& contributions, do
 /// The head of the file, as a model says of itself.
 std::string onnx_head(list_form const& form, export_options const& options) {
   return fmt::format("{}: exported by rulerank {}{}. The model is {}.{}", options.name, version,
-                     options.source.empty() ? "" : " from " + options.source, form.portability,
-                     form.is_portable() ? "" : " Run it on all documents of one query.");
+                     options.source.empty() ? "" : " from " + options.source,
+                     form.portability.words,
+                     form.portability.portable ? "" : " Run it on all documents of one query.");
 }
 
 }  // namespace
@@ -303,8 +304,8 @@ std::string write_onnx(list_form const& form, export_options const& options) {
       .message(14, property("features", fmt::format("[{}]", fmt::join(names, ", "))))
       .message(14, property("pairs", fmt::format("[{}]", fmt::join(pairs, ", "))))
       .message(14, property("absent", form.absent_is_missing ? "NaN" : "0"))
-      .message(14, property("portable", form.is_portable() ? "true" : "false"))
-      .message(14, property("portability", form.portability));
+      .message(14, property("portable", form.portability.portable ? "true" : "false"))
+      .message(14, property("portability", form.portability.words));
   for (auto const& [key, text] : {std::pair("feature_units", &feature_description::unit),
                                   std::pair("feature_origins", &feature_description::origin)}) {
     std::vector<std::string> texts;

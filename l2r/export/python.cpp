@@ -32,7 +32,8 @@ def score(values):
 
 std::string write_python(additive_form const& form, export_options const& options) {
   std::string text = head_comment(form, options, "#") +
-                     "import bisect\n\n"
+                     "import bisect\n\nPORTABILITY = " + string_text(form.portability) +
+                     "\n"
                      "# Of each feature: cuts, the points of the bins between them, and the points "
                      "of a missing value.\n"
                      "# The bin of a value is the number of cuts <= value.\n"

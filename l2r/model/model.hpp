@@ -7,9 +7,11 @@
 #include "l2r/rules/options.hpp"
 #include "l2r/scorecard/scorecard.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -190,6 +192,38 @@ struct joint_recipe {
 
 /// How to fit a member.
 using recipe = std::variant<rules_recipe, scorecard_recipe, linear_recipe, joint_recipe>;
+
+/// Whether a document's score depends on the document's own values alone. Otherwise it depends on
+/// the other documents of its query's list, too: scores of a part of the list differ.
+struct portability {
+  /// Values that a file has normalized within queries count as a document's own.
+  bool portable = true;
+  /// The number of features of a portable model that looked normalized within their query in the
+  /// training documents: if they are, scores depend on the list through their values.
+  std::size_t normalized_features = 0;
+  /// Of the pairs of documents of a list that the model orders, the share that changes its order if
+  /// each half of the list is scored alone. Empty: not measured.
+  std::optional<double> changed_in_halves{};
+  /// For a message: "portable: ...", "portable only where ..." or "not portable: ...".
+  std::string words{};
+};
+
+portability portability_of(model const& of);
+/// Of the models that recipes fit to such training documents. No recipes: of no model.
+portability portability_of(std::span<recipe const> recipes, datasets::dataset const& training);
+/// As portability_of, with `changed_in_halves` if the model is not portable. The halves are random
+/// by the context's seed. Uses lists chosen at random until they have 2,000 documents, and at most
+/// 1,000 documents of a half for pairs: time is that of scoring twice 2,000 documents, or the
+/// longest list.
+portability measured_portability(context const& ctx, model const& of,
+                                 datasets::dataset const& documents);
+/// portability_of(...).portable.
+bool is_portable(model const& of);
+bool is_portable(std::span<recipe const> recipes);
+/// The features of a portable model whose values look normalized within their query in the training
+/// documents, ascending: `model::list_normalized`.
+std::vector<std::uint32_t> list_normalized_features(model const& of,
+                                                    datasets::dataset const& training);
 
 /// Fits one member per recipe, in the order of the recipes, to the training documents that have a
 /// label. Recipes share equal cuts and items. Documents without a label (`unlabelled`) are used

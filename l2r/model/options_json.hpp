@@ -38,6 +38,10 @@ nlohmann::ordered_json to_json(joint_options const& options);
 joint_options joint_options_from(nlohmann::ordered_json const& json, std::string const& name,
                                  std::string const& prefix = {});
 
+/// An object with portable, features_normalized_within_queries and, if measured,
+/// order_changed_in_halves.
+nlohmann::ordered_json to_json(portability const& of);
+
 /// An object with loss, chosen and frontier, a list of trials.
 nlohmann::ordered_json to_json(card_sizes const& of);
 /// Throws `error` naming `name` and the key, preceded by `prefix`, for a missing or invalid value.

@@ -139,6 +139,7 @@ class RuleRanker(Running, BaseEstimator):
     feature_importances_ : array [features]
     feature_table_ : dict from a feature's name or column to its unit and its origin, as far as the model has them
     portable_ : whether a score depends on the values of its own row alone, so that rows can be scored one at a time
+    portability_ : the same in words, and whether features looked normalized within their query in `fit`
 
     Examples
     --------
@@ -308,6 +309,12 @@ class RuleRanker(Running, BaseEstimator):
     def portable_(self) -> bool:
         """Whether a score depends on the values of its own row alone. Otherwise it depends on the other rows of its query, too."""
         return self._fitted("portable_").portable
+
+    @property
+    def portability_(self) -> str:
+        """The same in words: "portable: ...", "portable only where its features are: ..." for features that looked normalized
+        within their query in `fit`, or "not portable: ..."."""
+        return self._fitted("portability_").portability
 
     @property
     def feature_table_(self) -> dict[str | int, tuple[str, str]]:

@@ -704,6 +704,8 @@ void add_model(nb::module_& to) {
                      return kinds;
                    })
       .def_prop_ro("portable", [](fitted_model const& of) { return l2r::is_portable(of.model); })
+      .def_prop_ro("portability",
+                   [](fitted_model const& of) { return l2r::portability_of(of.model).words; })
       .def_prop_ro("parameters", [](fitted_model const& of) { return model_parameters(of.model); })
       .def_prop_ro("used_parameters",
                    [](fitted_model const& of) { return used_parameters(of.model); })

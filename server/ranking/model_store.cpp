@@ -2,7 +2,6 @@
 
 #include "core/error.hpp"
 #include "datasets/input/text_source.hpp"
-#include "l2r/export/export.hpp"
 #include "server/ranking/problem.hpp"
 
 #include <utility>

@@ -7,7 +7,6 @@
 #include "core/version.hpp"
 #include "datasets/arrays.hpp"
 #include "l2r/explain/explanation.hpp"
-#include "l2r/export/export.hpp"
 #include "report/model_words.hpp"
 #include "report/models.hpp"
 #include "server/ranking/page.hpp"
@@ -458,7 +457,7 @@ http_response rank_service::metadata(std::string_view name) const {
       {"parameters",
        {{"sha256", model->sha256},
         {"depends_on_list", model->depends_on_list},
-        {"portability", l2r::portability_words(model->scorer.fitted())},
+        {"portability", l2r::portability_of(model->scorer.fitted()).words},
         {"first_feature", model->columns.first_feature}}}};
   json["inputs"].push_back(
       {{"name", "features"}, {"datatype", "FP64"}, {"shape", {-1, model->columns.count}}});

@@ -299,7 +299,10 @@ class Experiment(harness.CommandLine):
         self.experiment("none", folds="empty", code=3, message="empty: found no folder Fold1")
         (self.folder / "data" / "Fold2" / "vali.txt").unlink()
         self.experiment("none", code=3, message="data/Fold2: found no vali.txt")
-        self.experiment("out", "--baselines", "full")
+        told = self.experiment("out", "--baselines", "full", "--manifest", "manifest.json").stderr.decode()
+        found = json.loads(self.read("manifest.json"))
+        self.assertTrue(found["portable"])
+        self.assertEqual("the compared rankers are portable only where" in told, found["features_normalized_within_queries"] > 0)
         # The program reports faults of the last test set before it works on the first fold.
         with open(self.folder / "data" / "Fold3" / "test.txt", "ab") as file:
             file.write(b"1 qid:more 1:x\n")

@@ -120,6 +120,7 @@ class Pipeline(harness.CommandLine):
         topics.write_bytes(wrong)
         self.pipeline("off", "--quiet")
         errors = self.pipeline("out", "--correct").stderr.decode()
+        self.assertEqual(errors.count("the compared rankers are not portable: scores depend on the list"), 1)
         self.assertIn("searched 'boundrry' as 'boundary'", errors)
         self.assertIn("searched 'shokk' as 'shock'", errors)
         for name in ("candidates.run", "letor.txt", "features.tsv", "table.md"):

@@ -131,6 +131,7 @@ class Start(harness.CommandLine):
         again = self.expect(0, "start", "--dir", "of", "--json")
         self.assertEqual(json.loads(again.stdout)["card"], figures["card"])
         self.assertNotIn(b"step", again.stderr)
+        self.assertIn(f"\nThe card is {json.loads(again.stdout)['portability']}.\n", output)
         # Queries are held out: nothing of them was labelled.
         held = {line.split(b"\t")[0] for line in self.read("of/judge-queries.tsv").splitlines()}
         labelled = set(re.findall(rb"qid:(\S+)", self.read("of/labelled.txt")))

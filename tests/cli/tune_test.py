@@ -37,6 +37,16 @@ class Tune(harness.CommandLine):
         self.assertEqual(why["document"]["score"],
                          float(self.read("s.txt").split()[why["document"]["line"] - 1]))
 
+    def test_models_that_depend_on_the_list_are_named(self):
+        depends = "the chosen settings are not portable: scores depend on the list of a query's documents"
+        for norm, portable in (("none", True), ("query-zscore", False)):
+            done = self.tune("--norm", norm, "--manifest", "manifest.json")
+            self.assertEqual(depends in done.stderr.decode(), not portable)
+            self.assertEqual(json.loads(self.read("manifest.json"))["portable"], portable)
+        self.assertIn(depends, self.tune("--kinds", "linear", small=[]).stderr.decode())
+        done = self.tune("--norm", "query-minmax")
+        self.assertEqual(done.stderr.decode().count("portable"), 1)
+
     def test_the_best_of_a_grid_is_what_rank_and_evaluate_say(self):
         self.tune("--search", "grid", "--metric", "MAP,NDCG@10", "--out", "best.json",
                   "--trials", "tried.tsv")

@@ -1,17 +1,22 @@
 #pragma once
 
 #include "apps/shared/session/session.hpp"
-#include "l2r/export/export.hpp"
+#include "l2r/model/model.hpp"
+#include "l2r/model/options_json.hpp"
+
+#include <string_view>
+
+#include <nlohmann/json.hpp>
 
 namespace rulerank::inline v0::apps {
 
-/// Notes in the manifest whether a model's scores are portable, and says so where they, or its
-/// features, are not.
-inline void note_portability(session& owner, l2r::model const& model) {
-  bool const portable = l2r::is_portable(model);
-  owner.note("portable", portable);
-  owner.note("features_normalized_within_queries", model.list_normalized.size());
-  if (!portable || !model.list_normalized.empty()) owner.say(l2r::portability_words(model));
+/// Notes in the manifest whether a model's scores are portable, and says so after `subject` where
+/// they, or its features, are not.
+inline void note_portability(session& owner, l2r::portability const& of,
+                             std::string_view subject = {}) {
+  nlohmann::ordered_json const notes = l2r::to_json(of);
+  for (auto const& [key, value] : notes.items()) owner.note(key, value);
+  if (!of.portable || of.normalized_features > 0) owner.say(std::string(subject) + of.words);
 }
 
 }  // namespace rulerank::apps

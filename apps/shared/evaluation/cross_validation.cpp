@@ -1,6 +1,7 @@
 #include "apps/shared/evaluation/cross_validation.hpp"
 
 #include "al/sampling_seconds.hpp"
+#include "apps/shared/arguments/portability.hpp"
 #include "apps/shared/arguments/profile_arguments.hpp"
 #include "apps/shared/options/options.hpp"
 #include "core/error.hpp"
@@ -142,6 +143,7 @@ class sized_folds final : public judged_folds {
 
  private:
   void choose(datasets::dataset const& train) const {
+    say_portability(train);
     auto const documents = static_cast<double>(train.size());
     auto const features = static_cast<double>(datasets::listed_features(train).size());
     double seconds = 0;
@@ -150,6 +152,15 @@ class sized_folds final : public judged_folds {
     seconds += static_cast<double>(size() * options_.settings.reduce_sizes.size()) *
                al::sampling_seconds(documents, features);
     owner_.choose_device(places_of(l2r::engines(), options_.engine.engine), seconds);
+  }
+
+  void say_portability(datasets::dataset const& train) const {
+    if (options_.settings.rank_sizes.empty()) return;
+    std::vector<l2r::recipe> recipes = options_.settings.recipes;
+    if (recipes.empty())
+      for (experiment::ranking_settings const& one : options_.settings.members)
+        recipes.push_back(l2r::rules_recipe{one.discretizer, nullptr, one.scoring});
+    note_portability(owner_, l2r::portability_of(recipes, train), "the compared rankers are ");
   }
 
   session& owner_;
