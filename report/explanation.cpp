@@ -332,8 +332,9 @@ void add_sum(l2r::sum_explanation const& of, displayed_member const& member,
   if (!has_items(words))
     return say(to,
                "{} over {} features of weight times z-score (the number of standard deviations "
-               "above the query's mean).",
-               score, of.terms.size());
+               "above the mean of {}).",
+               score, of.terms.size(),
+               words.scale == l2r::linear_scale::query ? "the query" : "all training documents");
   if (is_joint(words))
     return say(to,
                "{} of {}: for each feature, the points of its item plus weight times z-score (the "

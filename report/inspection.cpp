@@ -220,7 +220,9 @@ void add_member(linear_member const& member, inspected_member const& of, std::si
   for (l2r::feature_weight const& one : sorted)
     most = std::max(most, std::abs(l2r::value_of_weight(one.weight)));
   eval::table t{fmt::format(
-      "Weights of z-scores within the query and of missing values (bars from {:.4f} to {:.4f}){}:",
+      "Weights of z-scores {} and of missing values (bars from {:.4f} to {:.4f}){}:",
+      weights.options.scale == l2r::linear_scale::query ? "within the query"
+                                                        : "over all training documents",
       -most, most,
       known ? "; moves: the mean absolute influence of the feature on training documents" : "")};
   if (known) t.columns.push_back({"moves", fixed, 6});
@@ -377,6 +379,10 @@ ordered_json member_json(linear_member const& member, inspected_member const& of
     feature["weight"] = l2r::value_of_weight(one.weight);
     if (one.misses) feature["missing"] = l2r::value_of_weight(one.missing);
     if (one.moved >= 0) feature["moved"] = l2r::value_of_weight(one.moved);
+    if (member.weights.options.scale == l2r::linear_scale::pool) {
+      feature["mean"] = one.mean;
+      feature["deviation"] = one.deviation;
+    }
     json["features"].push_back(std::move(feature));
   }
   return json;

@@ -18,14 +18,15 @@ member_words words_of(l2r::model const& model, std::size_t k,
   l2r::model_member const& member = model.members[k];
   auto const& cuts = l2r::cuts_of(member);
   auto const* const card = std::get_if<l2r::scorecard_member>(&member);
+  auto const* const linear = std::get_if<l2r::linear_member>(&member);
   return {l2r::kind_of(member),
           std::move(ranges),
           cuts != nullptr ? cuts->options.norm : datasets::normalization::none,
           names.empty() ? l2r::names_of(model) : names,
           card != nullptr && card->options.page ? card : nullptr,
-          cuts != nullptr ? cuts->options.unlisted
-                          : std::get<l2r::linear_member>(member).weights.options.unlisted,
-          model.descriptions};
+          linear != nullptr ? linear->weights.options.unlisted : cuts->options.unlisted,
+          model.descriptions,
+          linear != nullptr ? linear->weights.options.scale : l2r::linear_scale::query};
 }
 
 ordered_json feature_json(std::uint32_t feature, datasets::feature_names const& names) {

@@ -29,6 +29,7 @@ struct member_words {
   l2r::scorecard_member const* card = nullptr;  ///< for a card; else null
   datasets::unlisted_values unlisted = datasets::unlisted_values::zero;
   l2r::feature_descriptions const& descriptions;
+  l2r::linear_scale scale = l2r::linear_scale::query;
 };
 /// Returns the words for member k. `names` replaces the names of the training documents; empty:
 /// keeps those. The result keeps references to the model and to `names`.

@@ -22,7 +22,8 @@ scorecard_member const& portable_member(model const& of) {
   constexpr std::string_view portable =
       "expected one card or scorecard, whose scores depend on a document's own values alone; "
       "rulerank fit --members card makes one; --to onnx also holds linear and joint members, and "
-      "several";
+      "several; --to elasticsearch, opensearch and solr also hold a linear member fitted with "
+      "--linear-scale pool";
   if (of.members.size() > 1)
     throw usage_error(fmt::format(
         "found {} members, whose combined scores depend on the documents of the list, {}",
@@ -30,10 +31,12 @@ scorecard_member const& portable_member(model const& of) {
   auto const* const card = std::get_if<scorecard_member>(&of.members.front());
   if (card == nullptr) {
     bool const rules = std::holds_alternative<rules_member>(of.members.front());
-    throw usage_error(fmt::format(
-        "found a model of the kind {}, {}, {}", kind_of(of.members.front()),
-        rules ? "which no format holds" : "whose scores depend on the documents of the list",
-        portable));
+    throw usage_error(
+        fmt::format("found a model of the kind {}, {}, {}", kind_of(of.members.front()),
+                    rules             ? "which no format holds"
+                    : is_portable(of) ? "which this format does not hold"
+                                      : "whose scores depend on the documents of the list",
+                    portable));
   }
   if (card->cuts == nullptr)
     throw usage_error("found a scorecard without cuts, expected one that reads values");
@@ -73,14 +76,6 @@ additive_feature feature_of(scorecard_member const& member, std::size_t f,
   return made;
 }
 
-void expect_distinct_names(additive_form const& form) {
-  std::set<std::string_view> names;
-  for (additive_feature const& one : form.features)
-    if (!names.insert(one.name).second)
-      throw usage_error(fmt::format("found two features of the name {}, expected different names",
-                                    rulerank::quoted(one.name)));
-}
-
 void expect_exact_sums(additive_form const& form) {
   double largest = 0;
   for (additive_feature const& one : form.features) {
@@ -106,6 +101,16 @@ std::string comment_string(std::string_view text, bool ascii) {
   return made;
 }
 
+}  // namespace
+
+void expect_distinct(std::span<std::string const> names) {
+  std::set<std::string_view> known;
+  for (std::string const& name : names)
+    if (!known.insert(name).second)
+      throw usage_error(fmt::format("found two features of the name {}, expected different names",
+                                    rulerank::quoted(name)));
+}
+
 void expect_identifier(std::string const& name) {
   auto const is_letter = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
@@ -118,8 +123,6 @@ void expect_identifier(std::string const& name) {
         "found {} as the name of the export, expected letters, digits and _, a letter first",
         rulerank::quoted(name)));
 }
-
-}  // namespace
 
 std::string name_of_feature(std::uint32_t feature, datasets::feature_names const& own,
                             datasets::feature_names const& given) {
@@ -145,7 +148,9 @@ additive_form additive_form_of(model const& of, export_options const& options) {
                            how.missing != datasets::missing_values::zero;
   for (std::size_t f = 0; f < member.card.features.size(); ++f)
     form.features.push_back(feature_of(member, f, options.names, of.descriptions));
-  expect_distinct_names(form);
+  std::vector<std::string> names;
+  for (additive_feature const& one : form.features) names.push_back(one.name);
+  expect_distinct(names);
   expect_exact_sums(form);
   return form;
 }

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,6 +40,10 @@ additive_form additive_form_of(model const& of, export_options const& options);
 /// The name of a feature that has `own` names in the model; those of the options come first.
 std::string name_of_feature(std::uint32_t feature, datasets::feature_names const& own,
                             datasets::feature_names const& given);
+
+/// Throws `usage_error` for a name of an export that is no identifier, and for equal names.
+void expect_identifier(std::string const& name);
+void expect_distinct(std::span<std::string const> names);
 
 double points_of(additive_feature const& feature, double value);
 /// The smallest and largest score.

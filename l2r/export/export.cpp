@@ -8,6 +8,7 @@
 #include "l2r/export/additive.hpp"
 #include "l2r/export/list_form.hpp"
 #include "l2r/export/point_tree.hpp"
+#include "l2r/export/weights.hpp"
 #include "l2r/model/input_columns.hpp"
 #include "l2r/model/member_kind.hpp"
 #include "l2r/model/scorer.hpp"
@@ -93,6 +94,8 @@ struct export_target {
   std::string (*write)(additive_form const&, export_options const&);  ///< null: of a list_form
   /// Makes of the model's form what the target computes; null: no change.
   void (*fit)(additive_form&, notes_of_export&) = nullptr;
+  /// Writes weights of raw values; null: the target does not hold them.
+  std::string (*write_weights)(weights_form const&, export_options const&) = nullptr;
 };
 
 /// In the order of `export_format`.
@@ -106,9 +109,9 @@ constexpr std::array export_targets{
     export_target{"lightgbm", write_lightgbm},
     export_target{"xgboost", write_xgboost, fit_xgboost},
     export_target{"onnx", nullptr},  // a list_form
-    export_target{"elasticsearch", write_search_plugin, fit_search_plugin},
-    export_target{"opensearch", write_search_plugin, fit_search_plugin},
-    export_target{"solr", write_solr, fit_solr}};
+    export_target{"elasticsearch", write_search_plugin, fit_search_plugin, write_plugin_weights},
+    export_target{"opensearch", write_search_plugin, fit_search_plugin, write_plugin_weights},
+    export_target{"solr", write_solr, fit_solr, write_solr_weights}};
 
 constexpr auto target_names = [] {
   std::array<std::string_view, export_targets.size()> names;
@@ -127,7 +130,18 @@ list_form checked_list_form(model const& of, export_options const& options) {
       throw usage_error(
           "found a member of the kind rules, which no format holds, expected cards, scorecards, "
           "linear and joint members; rulerank fit --members card makes a card");
+  for (model_member const& member : of.members)
+    if (auto const* const linear = std::get_if<linear_member>(&member);
+        linear != nullptr && linear->weights.options.scale == linear_scale::pool)
+      throw usage_error(
+          "found a linear member fitted with --linear-scale pool, expected --linear-scale query; "
+          "--to elasticsearch, opensearch and solr hold it alone");
   return list_form_of(of, options);
+}
+
+/// Whether the export has weights of raw values.
+bool writes_weights(model const& of, export_options const& options) {
+  return target_of(options).write_weights != nullptr && has_raw_weights(of);
 }
 
 additive_form fitted_form(model const& of, export_options const& options, notes_of_export& notes) {
@@ -187,6 +201,10 @@ std::string export_name_of(std::string const& path) {
 
 exported_model export_model(model const& of, export_options const& options) {
   exported_model made;
+  if (writes_weights(of, options)) {
+    made.text = target_of(options).write_weights(weights_form_of(of, options, made.notes), options);
+    return made;
+  }
   if (target_of(options).write == nullptr) {
     list_form const form = checked_list_form(of, options);
     made.text = write_onnx(form, options);
@@ -200,21 +218,30 @@ exported_model export_model(model const& of, export_options const& options) {
 export_difference check_export(context const& ctx, model const& of, export_options const& options,
                                datasets::dataset const& documents) {
   export_difference found;
-  std::vector<double> by_export;
+  std::vector<double> by_export, within(documents.size());
   auto const numbered = [&] { return datasets::renumbered(documents, names_of(of)); };
-  if (target_of(options).write == nullptr) {
+  notes_of_export notes;
+  if (writes_weights(of, options)) {
+    weighted_scores weighted = scores_of(ctx, weights_form_of(of, options, notes), numbered());
+    by_export = std::move(weighted.scores);
+    within = std::move(weighted.within);
+  } else if (target_of(options).write == nullptr) {
     list_form const form = checked_list_form(of, options);
     found.within = form.portability.portable ? 0 : 1e-9;
     by_export = scores_of(ctx, form, numbered());
   } else {
-    notes_of_export notes;
     additive_form const form = fitted_form(of, options, notes);
     by_export = scores_of(ctx, form, numbered());
   }
   std::vector<double> const by_model = score(ctx, of, documents).scores;
   for (std::size_t d = 0; d < by_model.size(); ++d) {
-    double const equal_within = found.within * std::max(1.0, std::abs(by_model[d]));
-    if (std::abs(by_model[d] - by_export[d]) <= equal_within) by_export[d] = by_model[d];
+    double const size = std::max(1.0, std::abs(by_model[d]));
+    if (within[d] > 0)
+      found.within = std::max(found.within, within[d] / size);
+    else
+      within[d] = found.within * size;
+    if (std::isfinite(by_export[d]) && std::abs(by_model[d] - by_export[d]) <= within[d])
+      by_export[d] = by_model[d];
     if (by_model[d] == by_export[d] || found.documents++ > 0) continue;
     found.first = d;
     found.by_model = by_model[d];

@@ -1,5 +1,6 @@
 #include "core/json_text.hpp"
 #include "l2r/export/point_tree.hpp"
+#include "l2r/export/weights.hpp"
 
 #include <cmath>
 #include <limits>
@@ -7,7 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-// Solr's MultipleAdditiveTreesModel.
+// Solr's MultipleAdditiveTreesModel and LinearModel.
 namespace rulerank::inline v0::l2r {
 
 namespace {
@@ -25,6 +26,15 @@ ordered_json solr_node(additive_feature const& feature, std::vector<point_node> 
           {"threshold", fmt::format("{}", threshold)},
           {"left", solr_node(feature, nodes, node.left)},
           {"right", solr_node(feature, nodes, node.right)}};
+}
+
+std::string solr_text(std::string const& model, export_options const& options,
+                      ordered_json features, ordered_json params) {
+  return json_line_of(ordered_json{{"class", "org.apache.solr.ltr.model." + model},
+                                   {"name", options.name},
+                                   {"features", std::move(features)},
+                                   {"params", std::move(params)}}) +
+         "\n";
 }
 
 }  // namespace
@@ -51,12 +61,17 @@ std::string write_solr(additive_form const& form, export_options const& options)
     trees.push_back({{"weight", "1"},
                      {"root", solr_node(one, tree_of(one, std::numeric_limits<float>::max()), 0)}});
   }
-  return json_line_of(
-             ordered_json{{"class", "org.apache.solr.ltr.model.MultipleAdditiveTreesModel"},
-                          {"name", options.name},
-                          {"features", std::move(features)},
-                          {"params", {{"trees", std::move(trees)}}}}) +
-         "\n";
+  return solr_text("MultipleAdditiveTreesModel", options, std::move(features),
+                   {{"trees", std::move(trees)}});
+}
+
+std::string write_solr_weights(weights_form const& form, export_options const& options) {
+  ordered_json features = ordered_json::array(), weights;
+  for (raw_feature const& one : form.features) {
+    features.push_back({{"name", one.name}});
+    weights[one.name] = one.weight;  // Solr expects a decimal point or an exponent
+  }
+  return solr_text("LinearModel", options, std::move(features), {{"weights", std::move(weights)}});
 }
 
 }  // namespace rulerank::l2r

@@ -1,8 +1,10 @@
 #include "l2r/linear/linear.hpp"
 
 #include "core/error.hpp"
+#include "core/named_values.hpp"
 #include "core/parallel.hpp"
 #include "datasets/input/text_source.hpp"
+#include "datasets/item_words.hpp"
 #include "datasets/values_of.hpp"
 #include "l2r/linear/cholesky.hpp"
 #include "l2r/linear/z_scores.hpp"
@@ -27,6 +29,10 @@ constexpr double strength_of_one_query = 10;
 constexpr std::size_t documents_a_block = 1024;
 constexpr std::size_t rows_a_piece = 8;
 constexpr std::string_view cross_fitted_strength = "cross-fit";
+constexpr named_values<linear_scale, 2> scales{
+    {{"query", linear_scale::query}, {"pool", linear_scale::pool}}};
+constexpr std::array<std::string_view, 2> scale_names{scales[0].name, scales[1].name};
+constexpr double largest_z = 1e100;  // sums of weighted z-scores are finite
 
 /// The value of a feature that a document does not list.
 double unlisted_value(linear_options const& options) {
@@ -45,6 +51,80 @@ void expect_a_name_in_common(datasets::dataset const& data, datasets::feature_na
       fmt::format("found features such as {}, expected features that have weights, such as {}",
                   rulerank::quoted(data.names.begin()->second),
                   rulerank::quoted(names.begin()->second)));
+}
+
+/// A feature over all training documents: its mean, and the standard deviation of its differences
+/// to the query's mean (1 if all are 0).
+struct feature_scale {
+  double mean = 0, deviation = 1;
+};
+
+/// Training documents with differences to the query's mean, in units of `scales`, as values.
+struct pooled_values {
+  datasets::dataset data;
+  std::vector<feature_scale> scales;  ///< [features]
+};
+
+/// Calls visit(k, value) as datasets::for_each_value; a missing value is 0 if the options say so.
+template <class Visit>
+void for_each_raw(std::span<datasets::feature_value const> row,
+                  std::span<std::uint32_t const> features, linear_options const& options,
+                  Visit visit) {
+  bool const zero = options.missing == datasets::missing_values::zero;
+  datasets::for_each_value(row, features, unlisted_value(options), [&](std::size_t k, double x) {
+    visit(k, zero && std::isnan(x) ? 0 : x);
+  });
+}
+
+/// The mean of each feature's present values in documents [begin, end); 0 if there are none.
+std::vector<double> means_of(datasets::dataset const& data, std::size_t begin, std::size_t end,
+                             std::span<std::uint32_t const> features,
+                             linear_options const& options) {
+  std::vector<double> sum(features.size());
+  std::vector<std::size_t> present(features.size());
+  for (std::size_t d = begin; d < end; ++d)
+    for_each_raw(data.document(d), features, options, [&](std::size_t k, double x) {
+      if (std::isnan(x)) return;
+      ++present[k];
+      sum[k] += (x - sum[k]) / static_cast<double>(present[k]);  // does not overflow
+    });
+  return sum;
+}
+
+pooled_values pooled(datasets::dataset const& train, std::span<std::uint32_t const> features,
+                     linear_options const& options) {
+  pooled_values made{train, {}};
+  made.data.entries.clear();
+  made.data.row = {0};
+  std::vector<double> squares(features.size());
+  std::vector<std::size_t> present(features.size());
+  for (datasets::query_group const& query : train.queries) {
+    auto const means = means_of(train, query.begin, query.end, features, options);
+    for (std::size_t d = query.begin; d < query.end; ++d) {
+      for_each_raw(train.document(d), features, options, [&](std::size_t k, double x) {
+        double const off = x - means[k];
+        made.data.entries.push_back({features[k], off});
+        if (std::isnan(off)) return;
+        ++present[k];
+        squares[k] += off * off;
+      });
+      made.data.row.push_back(made.data.entries.size());
+    }
+  }
+  auto const means = means_of(train, 0, train.size(), features, options);
+  for (std::size_t k = 0; k < features.size(); ++k) {
+    double const deviation =
+        present[k] == 0 ? 0 : std::sqrt(squares[k] / static_cast<double>(present[k]));
+    if (!std::isfinite(deviation) || !std::isfinite(means[k]))
+      throw error(
+          {train.name, 0, 0},
+          fmt::format("{}: found values too large for a deviation, expected less than 1e150",
+                      datasets::feature_text(features[k], train.names)));
+    made.scales.push_back({means[k], deviation > 0 ? deviation : 1});
+  }
+  for (std::size_t i = 0; i < made.data.entries.size(); ++i)
+    made.data.entries[i].value /= made.scales[i % features.size()].deviation;
+  return made;
 }
 
 /// The sums over one fold's documents: products of unknowns, and products with labels.
@@ -78,11 +158,18 @@ struct moments {
 class design {
  public:
   design(context const& ctx, datasets::dataset const& train, linear_options const& options)
-      : data_(z_scores(ctx, train, train.names, options.missing, options.unlisted)),
-        labelled_(datasets::labelled_documents(train, "learn from")),
+      : labelled_(datasets::labelled_documents(train, "learn from")),
         lists_(datasets::subset_queries(train, labelled_)),
         features_(datasets::listed_features(train)),
         unlisted_(unlisted_value(options)) {
+    if (options.scale == linear_scale::pool) {
+      pooled_values made = pooled(train, features_, options);
+      data_ = std::move(made.data);
+      scales_ = std::move(made.scales);
+    } else {
+      data_ = z_scores(ctx, train, train.names, options.missing, options.unlisted);
+      scales_.resize(features_.size());
+    }
     std::vector<bool> misses(features_.size());
     if (options.missing == datasets::missing_values::item)
       for (std::size_t const d : labelled_)
@@ -103,6 +190,7 @@ class design {
   std::size_t queries() const { return lists_.size(); }
 
   std::vector<std::uint32_t> const& features() const { return features_; }
+  feature_scale const& scale(std::size_t k) const { return scales_[k]; }
   std::size_t unknowns() const { return unknowns_; }
   /// The unknown of feature k's missing values; 0: none.
   std::size_t column_of_missing(std::size_t k) const { return column_of_missing_[k]; }
@@ -197,6 +285,7 @@ class design {
   std::vector<std::size_t> labelled_;         // those with a label
   std::vector<datasets::query_group> lists_;  // of the labelled documents
   std::vector<std::uint32_t> features_;
+  std::vector<feature_scale> scales_;  // [features]
   double unlisted_;
   std::size_t unknowns_ = 0;
   std::vector<std::size_t> column_of_missing_;
@@ -248,7 +337,56 @@ std::vector<std::uint32_t> numbers_of(linear_weights const& by) {
   return features;
 }
 
+/// Documents as parts of a score.
+class scaled_documents {
+ public:
+  scaled_documents(context const& ctx, linear_weights const& by, datasets::dataset const& documents)
+      : by_(by), features_(numbers_of(by)) {
+    if (by.options.scale == linear_scale::query) {
+      data_ = z_scores(ctx, documents, by.names, by.options.missing, by.options.unlisted);
+    } else {
+      if (!documents.entries.empty()) expect_a_name_in_common(documents, by.names);
+      data_ = datasets::renumbered(documents, by.names);
+    }
+  }
+
+  std::size_t size() const { return data_.size(); }
+  /// Calls visit(part_of(k)) for each feature.
+  template <class Visit>
+  void for_each_part(std::size_t d, Visit visit) const {
+    if (by_.options.scale == linear_scale::query)
+      return datasets::for_each_value(data_.document(d), features_, unlisted_value(by_.options),
+                                      [&](std::size_t k, double z) { visit(part_of(by_, k, z)); });
+    for_each_raw(data_.document(d), features_, by_.options, [&](std::size_t k, double x) {
+      feature_weight const& one = by_.features[k];
+      double const z = (x - one.mean) / one.deviation;
+      visit(part_of(by_, k, std::isnan(x) ? x : std::clamp(z, -largest_z, largest_z)));
+    });
+  }
+
+ private:
+  linear_weights const& by_;
+  std::vector<std::uint32_t> features_;
+  datasets::dataset data_;
+};
+
 }  // namespace
+
+std::string_view name_of(linear_scale scale) {
+  return name_in(scales, scale);
+}
+
+linear_scale linear_scale_from(std::string_view name) {
+  return value_named<linear_scale>(scales, name);
+}
+
+std::span<std::string_view const> linear_scale_names() {
+  return scale_names;
+}
+
+double raw_weight(feature_weight const& of) {
+  return value_of_weight(of.weight) / of.deviation;
+}
 
 datasets::dataset z_scores(context const& ctx, datasets::dataset const& documents,
                            datasets::feature_names const& names, datasets::missing_values missing,
@@ -279,6 +417,7 @@ nlohmann::ordered_json to_json(linear_options const& options) {
   json["folds"] = options.folds;
   json["missing_values"] = datasets::name_of(options.missing);
   json["unlisted"] = datasets::name_of(options.unlisted);
+  if (options.scale != linear_scale::query) json["scale"] = name_of(options.scale);
   return json;
 }
 
@@ -298,6 +437,7 @@ linear_options linear_options_from(nlohmann::ordered_json const& json, std::stri
   options.folds = fields.integer("folds", 2, 1000);
   options.missing = fields.known("missing_values", datasets::missing_values_from);
   options.unlisted = fields.known("unlisted", datasets::unlisted_values_from);
+  if (fields.has("scale")) options.scale = fields.known("scale", linear_scale_from);
   try {
     check(options);
   } catch (usage_error const& e) {
@@ -339,6 +479,10 @@ linear_weights fit_linear(context const& ctx, datasets::dataset const& train,
       moved += std::abs(w[column]) * uses[k].missing;
     }
     one.moved = whole_weight(moved);
+    if (options.scale == linear_scale::pool) {
+      one.mean = rows.scale(k).mean;
+      one.deviation = rows.scale(k).deviation;
+    }
     result.features.push_back(one);
   }
   return result;
@@ -346,30 +490,21 @@ linear_weights fit_linear(context const& ctx, datasets::dataset const& train,
 
 std::vector<double> score(context const& ctx, linear_weights const& by,
                           datasets::dataset const& documents) {
-  datasets::dataset const data =
-      z_scores(ctx, documents, by.names, by.options.missing, by.options.unlisted);
-  std::vector<std::uint32_t> const features = numbers_of(by);
-  double const unlisted = unlisted_value(by.options);
+  scaled_documents const data(ctx, by, documents);
   std::vector<double> scores(data.size());
   parallel_for(ctx, data.size(), 256, [&](std::size_t begin, std::size_t end, int) {
     for (std::size_t d = begin; d < end; ++d)
-      datasets::for_each_value(data.document(d), features, unlisted, [&](std::size_t k, double z) {
-        scores[d] += part_of(by, k, z).part;
-      });
+      data.for_each_part(d, [&](linear_part const& one) { scores[d] += one.part; });
   });
   return scores;
 }
 
 std::vector<linear_part> linear_parts(context const& ctx, linear_weights const& by,
                                       datasets::dataset const& documents) {
-  datasets::dataset const data =
-      z_scores(ctx, documents, by.names, by.options.missing, by.options.unlisted);
-  std::vector<std::uint32_t> const features = numbers_of(by);
-  double const unlisted = unlisted_value(by.options);
+  scaled_documents const data(ctx, by, documents);
   std::vector<linear_part> parts;
   for (std::size_t d = 0; d < data.size(); ++d)
-    datasets::for_each_value(data.document(d), features, unlisted,
-                             [&](std::size_t k, double z) { parts.push_back(part_of(by, k, z)); });
+    data.for_each_part(d, [&](linear_part const& one) { parts.push_back(one); });
   return parts;
 }
 

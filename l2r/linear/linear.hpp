@@ -6,14 +6,25 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
-// A score that is a weighted sum of a document's values, each standardized within the query
-// (docs/reference/components.md).
+// A score that is a weighted sum of a document's values, each standardized within the query or over
+// all training documents (docs/reference/components.md).
 // Threads: functions may be called from any number of threads at once; an object may be read by
 // several threads at once, or changed by one.
 namespace rulerank::inline v0::l2r {
+
+/// The documents whose deviations are the unit of a feature's values.
+enum class linear_scale {
+  query,  ///< those of the query: z-scores within it, so a score depends on the list
+  pool    ///< all training documents: a score depends on the document's own values alone
+};
+std::string_view name_of(linear_scale scale);
+linear_scale linear_scale_from(std::string_view name);
+std::span<std::string_view const> linear_scale_names();
 
 /// Ridge regression (Hoerl and Kennard, Ridge regression: biased estimation for nonorthogonal
 /// problems, Technometrics 12, 1970) of labels on features within their query. A feature's value is
@@ -22,7 +33,9 @@ namespace rulerank::inline v0::l2r {
 /// minimize the sum of (y - mean y - w x)^2 over the labelled documents plus `strength` times the
 /// sum of w^2. x is centred on its mean over all documents of the query, labelled or not. Labels
 /// are not centred by query: if all documents have labels, the query's mean label does not affect
-/// w.
+/// w. With linear_scale::pool, a fit uses differences to the query's mean, divided by their
+/// standard deviation over all training documents; a score uses differences to the mean of all
+/// training documents, divided by this standard deviation.
 struct linear_options {
   /// Above 0, at most 1e9. 0: chosen from 3, 10, 30, 100, 300, 1000, 3000 by cross-fitting over
   /// `folds` folds of queries, dealt by the context's seed: the value with the smallest held-out
@@ -33,6 +46,7 @@ struct linear_options {
   /// Treatment of a listed NULL/nan. item: missing, with a weight; none: missing, without; zero: 0.
   datasets::missing_values missing = datasets::missing_values::item;
   datasets::unlisted_values unlisted = datasets::unlisted_values::zero;
+  linear_scale scale = linear_scale::query;
 };
 
 /// Throws `usage_error` for invalid options.
@@ -49,7 +63,12 @@ struct feature_weight {
   /// Mean absolute contribution to the scores of the labelled training documents; -1 if the model
   /// file does not store it.
   std::int64_t moved = -1;
+  double mean = 0,
+         deviation = 1;  ///< linear_scale::pool: the z-score of x is (x - mean) / deviation
 };
+
+/// The weight of a raw value; linear_scale::pool.
+double raw_weight(feature_weight const& of);
 
 struct linear_weights {
   linear_options options;                ///< with the strength that was used

@@ -17,6 +17,12 @@ namespace {
 
 constexpr std::int64_t most_weight = std::int64_t{1} << 62;
 
+/// Versions of the program without linear_scale::pool refuse files that have it, because they miss
+/// `unit_bits`.
+char const* unit_key(linear_options const& options) {
+  return options.scale == linear_scale::query ? "unit_bits" : "pool_unit_bits";
+}
+
 model_member fit_weights(context const& ctx, fitting& from, recipe const& how) {
   return linear_member{fit_linear(ctx, from.train, std::get<linear_recipe>(how).options)};
 }
@@ -33,9 +39,12 @@ nlohmann::ordered_json write_weights(model_member const& of, stored_parts&) {
     entry["weight"] = one.weight;
     if (one.misses) entry["missing"] = one.missing;
     if (one.moved >= 0) entry["moved"] = one.moved;
+    if (w.options.scale == linear_scale::query) continue;
+    entry["mean"] = one.mean;
+    entry["deviation"] = one.deviation;
   }
   return {{"options", to_json(w.options)},
-          {"unit_bits", linear_bits},
+          {unit_key(w.options), linear_bits},
           {"features", std::move(features)}};
 }
 
@@ -72,6 +81,11 @@ void read_feature(json_fields const& from, linear_weights& w, std::set<std::stri
     one.moved = weight_from(from, "moved");
     if (one.moved < 0) from.fail("moved", "found a number below 0");
   }
+  if (w.options.scale == linear_scale::pool) {
+    one.mean = from.number("mean");
+    one.deviation = from.number("deviation");
+    if (!(one.deviation > 0)) from.fail("deviation", "found no number above 0");
+  }
   w.features.push_back(one);
 }
 
@@ -81,7 +95,7 @@ model_member read_weights(json_fields const& from, stored_parts const&) {
   w.options = linear_options_from(from.member("options"), from.name(), options);
   if (w.options.strength == 0)
     from.fail("options.strength", "found cross-fit, expected the strength that was used");
-  from.integer("unit_bits", linear_bits, linear_bits);
+  from.integer(unit_key(w.options), linear_bits, linear_bits);
   std::set<std::string> names;
   nlohmann::ordered_json const& features = from.list("features");
   for (std::size_t k = 0; k < features.size(); ++k)

@@ -22,11 +22,25 @@ namespace {
 constexpr std::size_t documents_in_halves = 2'000;
 constexpr std::size_t compared_in_half = 1'000;
 
-/// `norm`: of the values that the cuts of the first member apply to.
-template <class Members>
-bool reads_own_values(Members const& members, datasets::normalization norm) {
-  return members.size() == 1 && !member_kinds()[members[0].index()].raw &&
-         norm == datasets::normalization::none;
+bool reads_own_values(model_member const& of) {
+  if (auto const* const linear = std::get_if<linear_member>(&of))
+    return linear->weights.options.scale == linear_scale::pool;
+  datasets::discretizer const* const cuts = cuts_of(of).get();
+  return !std::holds_alternative<joint_member>(of) &&
+         (cuts == nullptr || cuts->options.norm == datasets::normalization::none);
+}
+
+bool reads_own_values(recipe const& of) {
+  if (auto const* const linear = std::get_if<linear_recipe>(&of))
+    return linear->options.scale == linear_scale::pool;
+  auto const norm = [](auto const& how) {
+    if constexpr (requires { how.cuts; })
+      return how.cuts != nullptr ? how.cuts->options.norm : how.discretizer.norm;
+    else
+      return datasets::normalization::none;
+  };
+  return !std::holds_alternative<joint_recipe>(of) &&
+         std::visit(norm, of) == datasets::normalization::none;
 }
 
 /// `whose` features, `of_all` in number, `normalized` of which look normalized within queries.
@@ -122,20 +136,11 @@ double changed_in_halves(context const& ctx, model const& of, datasets::dataset 
 }  // namespace
 
 bool is_portable(model const& of) {
-  datasets::discretizer const* const cuts = cuts_of(of.members.front()).get();
-  return reads_own_values(of.members,
-                          cuts != nullptr ? cuts->options.norm : datasets::normalization::none);
+  return of.members.size() == 1 && reads_own_values(of.members.front());
 }
 
 bool is_portable(std::span<recipe const> recipes) {
-  if (recipes.empty()) return true;
-  auto const norm = [](auto const& how) {
-    if constexpr (requires { how.cuts; })
-      return how.cuts != nullptr ? how.cuts->options.norm : how.discretizer.norm;
-    else
-      return datasets::normalization::none;
-  };
-  return reads_own_values(recipes, std::visit(norm, recipes.front()));
+  return recipes.empty() || (recipes.size() == 1 && reads_own_values(recipes.front()));
 }
 
 std::vector<std::uint32_t> list_normalized_features(model const& of,

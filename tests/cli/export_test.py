@@ -1,16 +1,22 @@
 """The verb export: each output is compiled and run if its tools are installed, and its scores are those of rank."""
 
+import base64
 import bisect
 import csv
+import gzip
+import http.server
 import json
 import math
 import os
+import pathlib
 import random
 import re
 import shutil
 import sqlite3
 import struct
 import subprocess
+import sys
+import threading
 import unittest
 import zipfile
 from xml.etree import ElementTree
@@ -478,22 +484,25 @@ class Libraries(Exporting):
             self.assertEqual(list(booster.predict(data)), list(map(card.score, documents)))
 
     def test_eland(self):
-        """Elasticsearch's own learning to rank reads what eland makes of an XGBoost model, a forest of its inference."""
-        transformers = library(self, "eland.ml.transformers").ml.transformers
-        xgboost = library(self, "xgboost")
-        for card, documents in self.cards("eland", singles=True):
-            ranker = xgboost.XGBRegressor(base_score=0)
-            ranker.load_model(self.export("xgboost", "mine.json"))
-            booster = ranker.get_booster()
-            names = booster.feature_names
-            booster.feature_names = None  # eland reads a name f12 as column 12
-            table = booster.trees_to_dataframe()
-            table["Split"] = table["Split"].astype("float32").astype(float)  # the table rounds to nine digits
-            booster.trees_to_dataframe = lambda table=table: table
-            made = transformers.get_model_transformer(ranker, feature_names=names).transform().to_dict()
-            for document in documents:
-                values = dict(zip(names, card.dense(document)))
-                self.assertEqual(inference_score(made["ensemble"], values), card.score(document))
+        """The program of the guide, against a server that keeps what eland sends: Elasticsearch's own learning to rank reads it, a forest
+        of its inference."""
+        library(self, "eland.ml.ltr")
+        library(self, "xgboost")
+        page = pathlib.Path(__file__).parents[2] / "docs/guides/deploy-elasticsearch-opensearch.md"
+        program = page.read_text().partition("```python\n")[2].partition("```\n")[0]
+        with ModelServer() as server:
+            self.assertIn('"http://localhost:9200"', program)
+            self.file("page.py", program.replace("localhost:9200", f"127.0.0.1:{server.server_port}").encode())
+            for card, documents in self.cards("eland", names=["body_bm25", "title_bm25"], singles=True):
+                self.export("xgboost", "card.json")
+                self.run_tool(sys.executable, "page.py")
+                path, sent = server.stored.pop()
+                self.assertEqual(path, "/_ml/trained_models/card")
+                forest = json.loads(gzip.decompress(base64.b64decode(sent["compressed_definition"])))["trained_model"]
+                names = [one["query_extractor"]["feature_name"] for one in sent["inference_config"]["learning_to_rank"]["feature_extractors"]]
+                self.assertEqual(names, list(card.features))
+                for document in documents:
+                    self.assertEqual(inference_score(forest["ensemble"], dict(zip(names, card.dense(document)))), card.score(document))
 
     def test_onnx(self):
         onnxruntime, numpy = library(self, "onnxruntime"), library(self, "numpy")
@@ -620,6 +629,42 @@ def solr_score(trees, values):
     return total
 
 
+class ModelServer(http.server.ThreadingHTTPServer):
+    """What eland asks of Elasticsearch to store a model: `stored` has the path and the body of each PUT."""
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def answer(self, code, body):
+            text = json.dumps(body).encode()
+            self.send_response(code)
+            for name, value in (("X-Elastic-Product", "Elasticsearch"), ("Content-Type", "application/json"), ("Content-Length", len(text))):
+                self.send_header(name, str(value))
+            self.end_headers()
+            self.wfile.write(text)
+
+        def do_GET(self):
+            found = self.path == "/"
+            self.answer(200 if found else 404, {"version": {"number": "9.2.0", "build_flavor": "default"}} if found else {"error": "none"})
+
+        def do_PUT(self):
+            self.server.stored.append((self.path, json.loads(self.rfile.read(int(self.headers["Content-Length"])))))
+            self.answer(200, {})
+
+        def log_message(self, *args):
+            pass
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), self.Handler)
+        self.stored = []
+
+    def __enter__(self):
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+        return self
+
+    def __exit__(self, *args):
+        self.shutdown()
+        self.server_close()
+
+
 class SearchEngines(Exporting):
     """By evaluators of the engines' published sources: no engine runs here."""
 
@@ -679,6 +724,103 @@ class SearchEngines(Exporting):
         self.export("solr", "mine.json", message="Solr: a missing value of f1 has 7 points in the model; it gives a document without "
                                                  "a value the points of 0, 0")
         self.export("opensearch", "mine.json", message="but some versions the points of 0, 0")
+
+
+def linear_score(weights, values):
+    """The score of model/linear and of Solr's LinearModel: float32, feature by feature; an absent value is 0."""
+    total = 0.0
+    for name, weight in weights.items():
+        total = single(total + single(single(weight) * single(values.get(name, 0.0))))
+    return total
+
+
+class RawWeights(Exporting):
+    """A linear member of `fit --linear-scale pool` as weights of raw values."""
+
+    def lists(self, draw, missing):
+        scales = {"1": 1, "2": 1e-4, "4": 1e5, "9": 3}
+        return [[{f: draw.gauss(2, 1) * scale for f, scale in scales.items() if not missing or draw.random() < .9}
+                 for _ in range(draw.randint(1, 12))] for _ in range(30)]
+
+    def fit_lists(self, lists, *options, code=0, message=""):
+        relevant = lambda d: int(d.get("1", 0) + 1e4 * d.get("2", 0) - 1e-5 * d.get("4", 0) > 2)
+        self.file("lists.txt", b"".join(line.replace(b"qid:1", b"qid:%d" % q) for q, of in enumerate(lists)
+                                        for line in svmlight(of, list(map(relevant, of))).splitlines(True)))
+        self.expect(code, "fit", "--train", "lists.txt", "--model", "card.model", "--members", "linear", "--linear-scale", "pool",
+                    *options, message=message)
+
+    def scores(self, test):
+        self.expect(0, "rank", "--test", test, "--model", "card.model", "--quiet", "--out", "s")
+        return list(map(float, self.read("s").split()))
+
+    def test_engines(self):
+        for missing in (False, True):
+            lists = self.lists(random.Random(missing), missing)
+            self.fit_lists(lists)
+            documents = [d for of in lists for d in of]
+            scores = self.scores("lists.txt")
+            for to in ("elasticsearch", "opensearch", "solr"):
+                done = self.expect(0, "export", "card.model", "--to", to, "--out", "mine.json", "--check", "lists.txt")
+                self.assertIn(f"gives all {len(documents)} documents of lists.txt the model's scores within ".encode(), done.stderr)
+                above = float(re.search(rb"scores are the model's plus (\S+), because", done.stderr).group(1))
+                whole = json.loads(self.read("mine.json"))
+                if to == "solr":
+                    self.assertEqual(whole["class"], "org.apache.solr.ltr.model.LinearModel")
+                    self.assertEqual([one["name"] for one in whole["features"]], list(whole["params"]["weights"]))
+                    weights = whole["params"]["weights"]
+                    self.assertTrue(all(isinstance(weight, float) for weight in weights.values()))  # Solr casts to Double
+                else:
+                    self.assertEqual(whole["model"]["model"]["type"], "model/linear")
+                    weights = whole["model"]["model"]["definition"]
+                for document, score in zip(documents, scores, strict=True):
+                    found = linear_score(weights, {exported(name): x for name, x in document.items()})
+                    self.assertAlmostEqual(found - above, score, delta=1e-5)
+            self.assertIn(b"; portable: scores depend on a document's own values alone", self.expect(0, "inspect", "card.model").stdout)
+
+    def test_scores_do_not_depend_on_the_list(self):
+        lists = self.lists(random.Random(3), True)
+        self.fit_lists(lists)
+        scores = self.scores("lists.txt")
+        self.file("alone.txt", b"".join(line.replace(b" qid:", b" qid:%d0" % i, 1) for i, line in enumerate(self.read("lists.txt").splitlines(True))))
+        self.assertEqual(self.scores("alone.txt"), scores)
+        told = self.told("inspect", "card.model", "--json")["members"][0]
+        self.assertEqual(told["options"]["scale"], "pool")
+        for document, score in zip((d for of in lists for d in of), scores):  # the definition
+            expected = sum(one["weight"] * (document.get(str(one["feature"]), 0.0) - one["mean"]) / one["deviation"] for one in told["features"])
+            self.assertAlmostEqual(expected, score, delta=1e-9)
+        why = json.loads(self.expect(0, "explain", "--model", "card.model", "--test", "lists.txt", "--qid", "0", "--format", "json").stdout)
+        self.assertEqual(why["document"]["score"], max(scores[:len(lists[0])]))
+        shown = self.expect(0, "explain", "--model", "card.model", "--test", "lists.txt", "--qid", "0").stdout
+        self.assertIn(b"above the mean of all training documents", shown)
+
+    def test_missing_values_are_named(self):
+        lists = self.lists(random.Random(4), True)
+        self.fit_lists(lists, "--unlisted", "missing")
+        done = self.expect(0, "export", "card.model", "--to", "solr", "--out", "mine.json")
+        self.assertRegex(done.stderr.decode(), "a missing value of f2 adds -?[0-9.e-]+ in the model; engines take it as 0, which adds -?[0-9.e-]+")
+        done = self.expect(3, "export", "card.model", "--to", "solr", "--out", "mine2.json", "--check", "lists.txt")
+        self.assertIn(b"have other scores, in another order", done.stderr)
+
+    def test_refusals(self):
+        lists = self.lists(random.Random(5), False)
+        self.fit_lists(lists)
+        self.expect(2, "export", "card.model", "--to", "c", message="found a model of the kind linear, which this format does not hold, expected one card")
+        self.expect(2, "export", "card.model", "--to", "onnx", message="found a linear member fitted with --linear-scale pool, expected --linear-scale query")
+        for d in (d for of in lists for d in of):
+            d["2"] *= 1e-50
+        self.fit_lists(lists)
+        self.expect(2, "export", "card.model", "--to", "solr", message='of a raw value of "f2", expected one that float32 holds')
+        for d in (d for of in lists for d in of):
+            d["2"] *= 1e250
+        self.fit_lists(lists, code=3, message="feature 2: found values too large for a deviation")
+        self.expect(0, "fit", "--train", "lists.txt", "--model", "card.model", "--members", "linear", "--quiet")
+        self.expect(2, "export", "card.model", "--to", "opensearch", message="also hold a linear member fitted with --linear-scale pool")
+
+    def test_a_program_without_this_scale_refuses_the_file(self):
+        self.fit_lists(self.lists(random.Random(6), False))
+        self.assertNotIn(b'"unit_bits"', self.read("card.model").split(b"\n")[1])
+        self.expect(0, "fit", "--train", "lists.txt", "--model", "card.model", "--members", "linear", "--quiet")
+        self.assertNotIn(b"pool", self.read("card.model"))  # as before
 
 
 class Checks(Exporting):

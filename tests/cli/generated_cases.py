@@ -20,7 +20,7 @@ COLUMNS = ("--label-column", "--qid-column", "--skip-columns", "--zero-based")
 TEXT_FORMS = ("--collection-format", "--labels", *TEXT)
 TUNING = ("--try-method", "--try-bins", "--try-rule-size", "--try-min-support", "--try-min-confidence", "--try-support-weight",
           "--try-smoothing", "--try-feature-share", "--cross-fit", "--combine", "--search", "--rungs", "--keep", "--budget")
-FITTING = ("--members", "--loss", "--points-penalty", "--smoothness", "--max-features", "--max-points", "--monotone", "--target", "--strength",
+FITTING = ("--members", "--loss", "--points-penalty", "--smoothness", "--max-features", "--max-points", "--monotone", "--target", "--strength", "--linear-scale",
            "--pairs", "--rule-size", "--min-support", "--min-confidence", "--support-weight", "--smoothing", "--feature-share")
 CUTS = ("--norm", "--method", "--bins", "--missing-values", "--unlisted")
 LEFT_OUT = {verb: {option: why for why, options in of.items() for option in options} for verb, of in {

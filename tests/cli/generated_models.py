@@ -9,6 +9,7 @@ from generated_texts import taken
 
 FITTED = ("--method", "--bins", "--norm", "--missing-values", "--unlisted", "--rule-size", "--min-support", "--min-confidence",
           "--support-weight", "--smoothing", "--feature-share", "--members", "--loss", "--points-penalty", "--smoothness", "--strength",
+          "--linear-scale",
           "--pairs", "--max-features", "--max-points", "--target")
 REFUSED = ("two bins", "without a label", "partitions of", "one label", "no pair")
 
@@ -30,7 +31,7 @@ def draw_model(case, members=("rules", "rules", "rules", "linear", "scorecard", 
     if "scorecard" in members:
         case.some({"--loss": ["pair", "list", "point"], "--points-penalty": [.01, 1], "--smoothness": [.2]})
     if "linear" in members:
-        case.some({"--strength": [1, 30]})
+        case.some({"--strength": [1, 30], "--linear-scale": ["query", "pool"]})
     if members == "joint":
         case.some({"--pairs": [0, 2]}, .5)
     if members == "card":
@@ -160,8 +161,11 @@ def export(case):
     if names:
         case.given["--names"] = case.file("names", "".join(f"{f}\t{name}\n" for f, name in names.items()))
     case.some({"--out": ["out/o"], "--check": [given]}, .6)
-    lists = "linear" in words and case.given["--to"] != "onnx"
+    to, linear, pool = case.given["--to"], "linear" in words, "pool" in words
+    lists = linear and not pool and to != "onnx"
     case.refused += ["whose scores depend on the documents of the list"] if lists else []
+    case.refused += ["which this format does not hold"] if linear and pool and to not in ("onnx", "opensearch", "solr") else []
+    case.refused += ["fitted with --linear-scale pool"] if linear and pool and to == "onnx" else []
     case.refused += ["normalized within their query"] if "query-minmax" in words and "linear" not in words else []
     case.may_refuse = (*case.may_refuse, "computes in float32", "another order")
 

@@ -214,7 +214,7 @@ def member_options(case, train, members):
         case.some({"--loss": ["pair", "list", "point"], "--points-penalty": [.01, 1, "cross-fit"], "--smoothness": [.2]})
         case.wrong(case.value("--points-penalty") == "cross-fit" and "--smoothness" in case.given, "--smoothness")
     if "linear" in members:
-        case.some({"--strength": [1, 30, "cross-fit"]})
+        case.some({"--strength": [1, 30, "cross-fit"], "--linear-scale": ["query", "pool"]})
     if members == "joint":
         case.some({"--pairs": [0, 2]})
     if members == "card":

@@ -113,6 +113,9 @@ void member_arguments::add_to(CLI::App& verb) {
                            "by folds of the training queries"),
               [](std::string const& word) { strength_from(word); }, {std::string(cross_fitted)})
       ->default_str(fmt::format("{}", l2r::linear_options{}.strength));
+  word_option(verb, "--linear-scale", linear_scale, l2r::linear_scale_names(),
+              "linear: query, weights of z-scores within the query; pool, weights of z-scores over "
+              "all training documents, so that scores do not depend on the list");
   number_option(verb, "--pairs", pairs,
                 "joint: most pairs of features with points, 0 to 1000; cross-validation "
                 "chooses how many",
@@ -224,6 +227,7 @@ l2r::linear_options member_arguments::linear(discretizer_arguments const& values
   l2r::linear_options options;
   if (strength) options.strength = strength_from(*strength);
   options.folds = folds;
+  options.scale = l2r::linear_scale_from(linear_scale);
   options.missing = datasets::missing_values_from(values.missing);
   options.unlisted = datasets::unlisted_values_from(values.unlisted);
   l2r::check(options);
@@ -249,7 +253,7 @@ void member_arguments::expect_use(std::vector<std::string> const& kinds) const {
       {{"--method", "--bins"}, {"rules", "scorecard", card_member, "joint"}},
       {{"--loss", "--points-penalty", "--smoothness"}, {"scorecard", card_member}},
       {{"--max-features", "--max-points", "--target", "--monotone", "--card"}, {card_member}},
-      {{"--strength"}, {"linear"}},
+      {{"--strength", "--linear-scale"}, {"linear"}},
       {{"--pairs"}, {"joint"}}};
   bool const recommended = kinds.front() == recommended_members;
   for (options_of_kinds const& one : all)

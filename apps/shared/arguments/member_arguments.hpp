@@ -35,7 +35,7 @@ double strength_from(std::string const& word);
 
 /// The kinds of a model's members, and how members other than `rules` are fitted: --members, --loss
 /// --points-penalty --smoothness --max-features --max-points --target --monotone --card,
-/// --strength, --pairs.
+/// --strength, --linear-scale, --pairs.
 struct member_arguments {
   std::string members = "rules";  ///< a verb with another default sets it before `add_to`
   std::optional<std::string> loss, points_penalty, strength, target;
@@ -43,6 +43,7 @@ struct member_arguments {
   std::optional<std::size_t> max_features, pairs;
   std::optional<int> points;
   std::string monotone, card_file;
+  std::string linear_scale = "query";
   bool has_own_cuts = true;  ///< card and joint member; false if a settings file has their cuts
   std::size_t folds = 5;     ///< for cross-fitting; a settings file may have another number
 

@@ -35,7 +35,8 @@ void scorer_arguments::add_to(CLI::App& verb) {
   for (char const* const name :
        {"--train", "--norm", "--method", "--bins", "--missing-values", "--unlisted",
         "--discretizer", "--settings", "--members", "--loss", "--points-penalty", "--smoothness",
-        "--max-features", "--max-points", "--target", "--monotone", "--card", "--strength"})
+        "--max-features", "--max-points", "--target", "--monotone", "--card", "--strength",
+        "--linear-scale"})
     fitted->excludes(verb.get_option(name));
 }
 

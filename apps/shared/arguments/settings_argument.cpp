@@ -114,6 +114,7 @@ std::vector<ranker_recipe> settings_argument::of_file(session& owner,
       kind = "linear";
       set(member.strength,
           s.linear->strength == 0 ? "cross-fit" : fmt::format("{}", s.linear->strength));
+      if (!given("--linear-scale")) member.linear_scale = l2r::name_of(s.linear->scale);
       member.folds = s.linear->folds;
       if (!given("--missing-values")) discretizer.missing = datasets::name_of(s.linear->missing);
       if (!given("--unlisted")) discretizer.unlisted = datasets::name_of(s.linear->unlisted);
