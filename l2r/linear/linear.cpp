@@ -32,7 +32,7 @@ constexpr std::string_view cross_fitted_strength = "cross-fit";
 constexpr named_values<linear_scale, 2> scales{
     {{"query", linear_scale::query}, {"pool", linear_scale::pool}}};
 constexpr std::array<std::string_view, 2> scale_names{scales[0].name, scales[1].name};
-constexpr double largest_z = 1e100;  // sums of weighted z-scores are finite
+constexpr double largest_z = 1e6;  // in linear_scale::pool: sums are finite, and tables show them
 
 /// The value of a feature that a document does not list.
 double unlisted_value(linear_options const& options) {

@@ -35,7 +35,7 @@ std::span<std::string_view const> linear_scale_names();
 /// are not centred by query: if all documents have labels, the query's mean label does not affect
 /// w. With linear_scale::pool, a fit uses differences to the query's mean, divided by their
 /// standard deviation over all training documents; a score uses differences to the mean of all
-/// training documents, divided by this standard deviation.
+/// training documents, divided by this standard deviation, from -1e6 to 1e6.
 struct linear_options {
   /// Above 0, at most 1e9. 0: chosen from 3, 10, 30, 100, 300, 1000, 3000 by cross-fitting over
   /// `folds` folds of queries, dealt by the context's seed: the value with the smallest held-out

@@ -321,5 +321,48 @@ TEST(linear, options_come_back) {
   }
 }
 
+TEST(linear, pool_weights_by_hand) {
+  // Differences to the query's mean are -1 and 1, in units of 1000; labels minus their mean -.5,
+  // .5.
+  auto const train = parsed("0 qid:1 1:0\n1 qid:1 1:2000\n0 qid:2 1:100000\n1 qid:2 1:102000\n");
+  linear_options options{10};
+  options.scale = linear_scale::pool;
+  linear_weights const w = fit_linear(context{}, train, options);
+  ASSERT_EQ(w.features.size(), 1U);
+  EXPECT_EQ(w.features[0].mean, 51000);
+  EXPECT_EQ(w.features[0].deviation, 1000);
+  EXPECT_NEAR(value_of_weight(w.features[0].weight), 2. / (4 + 10), 1e-9);
+  EXPECT_NEAR(raw_weight(w.features[0]), 2e-3 / 14, 1e-12);
+  auto const scores =
+      score(context{}, w, parsed("0 qid:1 1:51000\n0 qid:1 1:52000\n0 qid:2 1:1e300\n0 qid:3\n"));
+  EXPECT_EQ(scores[0], 0);
+  EXPECT_NEAR(scores[1], 1. / 7, 1e-9);
+  EXPECT_NEAR(scores[2], 1e6 / 7, 1);      // at most a million deviations
+  EXPECT_NEAR(scores[3], -51. / 7, 1e-8);  // not listed: 0
+  EXPECT_EQ(linear_options_from(to_json(options), "s").scale, linear_scale::pool);
+}
+
+TEST(linear, pool_scores_of_missing_values_are_those_of_the_mean_and_a_weight) {
+  for (auto const missing : {datasets::missing_values::item, datasets::missing_values::none,
+                             datasets::missing_values::zero}) {
+    linear_options options{3};
+    options.scale = linear_scale::pool;
+    options.missing = missing;
+    auto const train = drawn(300, 4);
+    linear_weights const w = fit_linear(context{}, train, options);
+    double at_missing = 0;
+    for (feature_weight const& one : w.features) {
+      EXPECT_EQ(one.misses, missing == datasets::missing_values::item && one.feature % 7 == 2);
+      at_missing += missing == datasets::missing_values::zero ? -raw_weight(one) * one.mean
+                                                              : value_of_weight(one.missing);
+    }
+    auto const found = score(context{}, w, parsed("0 qid:1 1:NULL 2:NULL 5:NULL 9:NULL\n"));
+    EXPECT_NEAR(found[0], at_missing, 1e-9);
+    context threads;
+    threads.threads = 3;
+    EXPECT_EQ(score(threads, w, train), score(context{}, w, train));
+  }
+}
+
 }  // namespace
 }  // namespace rulerank::l2r::linear_test

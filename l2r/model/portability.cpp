@@ -43,22 +43,24 @@ bool reads_own_values(recipe const& of) {
          std::visit(norm, of) == datasets::normalization::none;
 }
 
-/// `whose` features, `of_all` in number, `normalized` of which look normalized within queries.
+/// Of `of_all` features `normalized` look normalized within queries. `which`: "its features" or
+/// another.
 portability portability_by(bool portable, std::size_t normalized, std::size_t of_all,
-                           std::string_view whose) {
+                           std::string_view which, std::string_view whose) {
   if (!portable)
     return {.portable = false,
             .words =
                 "not portable: scores depend on the list of a query's documents, so a part of "
                 "the list gets other scores"};
   if (normalized == 0) return {.words = "portable: scores depend on a document's own values alone"};
-  return {.normalized_features = normalized,
-          .words = fmt::format(
-              "portable only where its features are: {} of the {} {} {}, and then a document's "
-              "score depends on the other documents of its list",
-              normalized, whose, counted(of_all, "feature"),
-              normalized == 1 ? "looks normalized within its query"
-                              : "look normalized within their query")};
+  return {
+      .normalized_features = normalized,
+      .words = fmt::format(
+          "portable only where {} are: {} of the {} {} {}, and then a document's score depends on "
+          "the other documents of its list",
+          which, normalized, whose, counted(of_all, "feature"),
+          normalized == 1 ? "looks normalized within its query"
+                          : "look normalized within their query")};
 }
 
 /// The documents of random lists.
@@ -155,14 +157,14 @@ std::vector<std::uint32_t> list_normalized_features(model const& of,
 
 portability portability_of(model const& of) {
   return portability_by(is_portable(of), of.list_normalized.size(), scored_features(of).size(),
-                        "model's");
+                        "its features", "model's");
 }
 
 portability portability_of(std::span<recipe const> recipes, datasets::dataset const& training) {
   bool const portable = is_portable(recipes);
   return portability_by(
       portable, portable ? datasets::features_normalized_within_queries(training).size() : 0,
-      datasets::listed_features(training).size(), "training documents'");
+      datasets::listed_features(training).size(), "the features", "training documents'");
 }
 
 portability measured_portability(context const& ctx, model const& of,

@@ -302,7 +302,7 @@ class Experiment(harness.CommandLine):
         told = self.experiment("out", "--baselines", "full", "--manifest", "manifest.json").stderr.decode()
         found = json.loads(self.read("manifest.json"))
         self.assertTrue(found["portable"])
-        self.assertEqual("the compared rankers are portable only where" in told, found["features_normalized_within_queries"] > 0)
+        self.assertEqual("the compared rankers are portable only where the features" in told, found["features_normalized_within_queries"] > 0)
         # The program reports faults of the last test set before it works on the first fold.
         with open(self.folder / "data" / "Fold3" / "test.txt", "ab") as file:
             file.write(b"1 qid:more 1:x\n")
