@@ -45,6 +45,7 @@ using boost::system::error_code;
 constexpr std::chrono::seconds most_silence{30};
 constexpr std::chrono::milliseconds stop_interval{50};
 constexpr std::uint32_t most_head = 8192;
+constexpr std::size_t read_bytes = 65536;          // the most that Beast reads at once
 constexpr std::chrono::seconds last_responses{5};  // time for clients to receive their responses at
                                                    // the end
 constexpr std::chrono::seconds linger{1};  // time for a client to close a connection that ended
@@ -286,6 +287,8 @@ class stream_connection final : public connection,
       return refuse_body(shared_.refused(503, "found a full queue of requests"));
     if (!reserve(length))
       return refuse_body(shared_.refused(503, "found too many requests in progress"));
+    // Each read fills the free capacity of the buffer, which is 512 bytes at first.
+    buffer_.reserve(std::min(length, read_bytes));
     auto const then = [self = this->shared_from_this()](error_code failure, std::size_t) {
       if (self->is_open()) self->answer(failure);
     };
@@ -382,6 +385,7 @@ class stream_connection final : public connection,
   /// After a response was sent or failed.
   void ended() {
     release();
+    buffer_.shrink_to_fit();  // an idle connection keeps no memory for bodies
     exchange_.total_s = since_head_.seconds();
     if (shared_.options.log) shared_.options.log(exchange_);
     response_ = {};

@@ -3,6 +3,7 @@
 #include "core/error.hpp"
 #include "core/own_time_testing.hpp"
 
+#include <atomic>
 #include <chrono>
 #include <future>
 #include <stdexcept>
@@ -15,6 +16,27 @@
 #include <boost/asio/write.hpp>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace rulerank::inline v0::server::http_server_test {
+namespace {
+
+std::atomic<std::size_t> received{0};  // calls of recv and recvmsg
+
+}  // namespace
+}  // namespace rulerank::server::http_server_test
+
+// In place of the system's, which the HTTP library calls: they count.
+extern "C" ssize_t recvmsg(int socket, msghdr* message, int flags) {
+  ++rulerank::server::http_server_test::received;
+  return ::syscall(SYS_recvmsg, socket, message, flags);
+}
+extern "C" ssize_t recv(int socket, void* to, std::size_t bytes, int flags) {
+  ++rulerank::server::http_server_test::received;
+  return ::syscall(SYS_recvfrom, socket, to, bytes, flags, nullptr, nullptr);
+}
 
 namespace rulerank::inline v0::server::http_server_test {
 namespace {
@@ -222,6 +244,29 @@ TEST(http_servers, replace_an_idle_connection_of_another_thread) {
     EXPECT_TRUE(client(http).response_to(short_request).ends_with("served")) << i;
   stop.request_stop();
   EXPECT_THROW(ended.get(), interrupted);
+}
+
+TEST(http_servers, read_a_long_body_in_long_pieces) {
+  constexpr std::size_t bytes = std::size_t{4} << 20;
+  std::atomic<bool> done = false;
+  http_server http({"127.0.0.1", 0}, {.most_body = bytes});
+  auto ended = std::async(std::launch::async, [&] {
+    http.run(
+        {},
+        [&](http_request& r) {
+          done = true;
+          return http_response{200, "text/plain", std::to_string(r.body.size())};
+        },
+        [&] { return done.load(); });
+  });
+  std::size_t const before = received;
+  std::string const reply = client(http).response_to(
+      fmt::format("POST / HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{}",
+                  bytes, std::string(bytes, 'x')));
+  ended.get();
+  EXPECT_TRUE(reply.ends_with(std::to_string(bytes))) << reply;
+  EXPECT_GT(received - before, 0U);
+  EXPECT_LT(received - before, bytes / 4096);
 }
 
 TEST(listen_addresses, are_read) {
