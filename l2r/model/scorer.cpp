@@ -7,6 +7,7 @@
 #include "l2r/model/member_kind.hpp"
 #include "l2r/rules/shared_scores.hpp"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -119,6 +120,7 @@ scored combined(std::span<datasets::query_group const> queries, std::vector<scor
     all.timings.discretize_s += one.timings.discretize_s;
     all.timings.score_s += one.timings.score_s;
     all.timings.device_s += one.timings.device_s;
+    all.joined_calls = std::max(all.joined_calls, one.joined_calls);
   }
   std::vector<std::vector<double>> scores;
   for (scored& one : members) scores.push_back(std::move(one.scores));

@@ -16,6 +16,8 @@ struct engine_knobs {
   bool wide_sums = false;
   /// project: approximate microseconds of work per thread; 0: all threads for any work.
   std::size_t microseconds_a_thread = 2000;
+  /// Any engine: scores one call at a time, and joins those that wait.
+  bool join_calls = false;
 };
 
 /// The setting of engines with a cache of itemsets: its bytes, per GPU or on the CPU.

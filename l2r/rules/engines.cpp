@@ -20,7 +20,7 @@ engine_registry<engine, engine_maker>& registered_engines() {
           "bit rows multiplied on the tensor cores; for many documents, what they share computed "
           "once",
           "", runs_on::gpus, runs_on::gpus},
-         {make_tensor, true}},
+         {make_tensor, true, true}},
 #endif
   };
   return engines;

@@ -3,12 +3,12 @@
 #include "core/error.hpp"
 #include "core/stopwatch.hpp"
 #include "datasets/feature_order.hpp"
+#include "l2r/rules/call_queue.hpp"
 #include "l2r/rules/engine.hpp"
 #include "l2r/rules/engine_knobs.hpp"
 #include "l2r/rules/ranking_work.hpp"
 
 #include <algorithm>
-#include <mutex>
 #include <numeric>
 #include <utility>
 
@@ -17,6 +17,9 @@
 namespace rulerank::inline v0::l2r {
 
 namespace {
+
+/// Documents of joined calls, so that a call waits for few others.
+constexpr std::size_t most_joined = 16'384;
 
 /// Limit on the itemsets of one call: a night's work, at about 3e8 itemsets per second and thread,
 /// a fifth of that with wide sums, 3e6 for the serial lrar, and 1e11 per second and GPU.
@@ -83,7 +86,7 @@ struct ranker::state {
   engine_info entry;
   std::unique_ptr<prepared_training const> prepared;
   std::unique_ptr<scoring_engine> engine;
-  std::unique_ptr<std::mutex> one_call;  // null: the engine keeps no state between calls
+  std::unique_ptr<call_queue> calls;  // null: the engine keeps no state between calls
   double prepare_s = 0;
   long_work_fn long_work;
 };
@@ -114,7 +117,10 @@ ranker ranker_access::with(context const& ctx, datasets::binned_dataset const& t
       share == 1 ? prepare(training) : prepare(datasets::best_features(ctx, training, share));
   engine_maker const& maker = registered_engines().maker_of(made->entry.which);
   made->engine = maker.make(ctx, *made->prepared);
-  if (maker.keeps_state) made->one_call = std::make_unique<std::mutex>();
+  bool const joins = maker.joins_calls || knobs.join_calls;
+  if (maker.keeps_state || joins)
+    made->calls =
+        std::make_unique<call_queue>(*made->engine, *made->prepared, joins ? most_joined : 0);
   made->prepare_s = watch.seconds();
   return ranker(std::move(made));
 }
@@ -124,9 +130,7 @@ ranker::ranker(ranker&&) noexcept = default;
 ranker& ranker::operator=(ranker&&) noexcept = default;
 
 scored ranker::score(context const& ctx, datasets::binned_dataset const& test) const {
-  auto const& [entry, prepared, engine, one_call, prepare_s, long_work] = *state_;
-  std::unique_lock<std::mutex> const alone =
-      one_call ? std::unique_lock(*one_call) : std::unique_lock<std::mutex>();
+  auto const& [entry, prepared, engine, calls, prepare_s, long_work] = *state_;
   stopwatch const watch;
   scored result;
   result.engine = entry.which;
@@ -134,7 +138,7 @@ scored ranker::score(context const& ctx, datasets::binned_dataset const& test) c
   known_items const known(*prepared, test);
   expect_feasible(ctx, *prepared, known, most_itemsets(ctx, entry, prepared->table.is_wide()));
   announce(ctx, entry, *prepared, known, long_work);
-  engine->score(ctx, known, result);
+  calls ? calls->score(ctx, known, result) : engine->score(ctx, known, result);
   result.timings.prepare_s = prepare_s;
   result.timings.score_s = watch.seconds();
   return result;

@@ -26,6 +26,8 @@ struct scored {
   l2r::engine engine = l2r::engine::automatic;  ///< in use; `automatic`: none, for other kinds
   engine_counts counts;
   ranking_timings timings;
+  /// Calls whose documents the engine scored together, this one included.
+  std::size_t joined_calls = 1;
 
   /// Everything that processes send each other: no times.
   static auto members_of(auto& part) { return std::tie(part.scores, part.engine, part.counts); }
@@ -38,7 +40,8 @@ struct scored {
 ///
 /// Threads: `score` may be called from any number of threads at once, each with its own context.
 /// Calls of `project` run concurrently; calls of engines that keep a cache or buffers between calls
-/// wait for each other.
+/// wait for each other. Calls that wait for `tensor` are joined: it scores the documents of several
+/// calls together. A joined call cannot be stopped and reports no progress.
 class ranker {
  public:
   /// Throws `usage_error` for invalid options and for a training set without documents or with

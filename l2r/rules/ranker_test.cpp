@@ -13,11 +13,13 @@
 #include "rules/combinadic.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <map>
 #include <numeric>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -301,6 +303,35 @@ TEST_P(every_engine, query_by_query_is_the_same) {
     std::vector<std::size_t> const one{d};
     EXPECT_EQ(r.score(ctx, datasets::subset(test, one)).scores, std::vector{all.scores[d]});
   }
+}
+
+/// Calls of `tensor` wait and are joined; for the other engines a knob does it.
+TEST_P(every_engine, gives_the_same_bits_to_threads_at_once) {
+  binned_dataset const training = drawn_set({400, 12, 6}, 7);
+  context const ctx = context_for(tested());
+  ranker_options options;
+  options.scoring.rule_size = 4;
+  options.execution.engine = tested();
+  ranker const r = ranker_access::with(
+      ctx, training, options, {.shared_from = 400, .join_calls = tested() != engine::tensor});
+  std::vector<binned_dataset> tests;
+  for (std::size_t i = 0; i < 8; ++i) tests.push_back(drawn_set({50 + 30 * i, 12, 6}, 20 + i));
+  std::vector<std::vector<double>> alone;
+  for (binned_dataset const& test : tests) alone.push_back(r.score(ctx, test).scores);
+  std::atomic<std::size_t> joined{0};
+  for (int round = 0; round < 100 && joined == 0; ++round) {
+    std::vector<std::thread> threads;
+    for (std::size_t i = 0; i < tests.size(); ++i)
+      threads.emplace_back([&, i] {
+        for (int again = 0; again < 10; ++again) {
+          scored const result = r.score(ctx, tests[i]);
+          EXPECT_EQ(bits_of(result.scores), bits_of(alone[i]));
+          if (result.joined_calls > 1) ++joined;
+        }
+      });
+    for (std::thread& one : threads) one.join();
+  }
+  EXPECT_GT(joined, 0U);
 }
 
 TEST(ranker, lrar_looks_every_itemset_up) {
