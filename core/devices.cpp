@@ -32,6 +32,9 @@ device_list list_devices() {
 device_list list_devices() {
   return {{}, {}, "built without CUDA"};
 }
+std::optional<device_memory_use> memory_use_of(int) {
+  return {};
+}
 #endif
 
 bool has_code_for(std::string_view architectures, int major, int minor) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,15 @@ struct device_list {
 /// Lists the CUDA devices. A missing driver or a CPU-only build is no error. Any thread may call
 /// it.
 device_list list_devices();
+
+/// Memory of a device in bytes.
+struct device_memory_use {
+  std::size_t used = 0;  ///< by all programs
+  std::size_t total = 0;
+};
+
+/// Returns the memory of a device; nothing if the device does not respond. Any thread may call it.
+std::optional<device_memory_use> memory_use_of(int ordinal);
 
 /// Returns whether a program compiled for `architectures` (as in CMAKE_CUDA_ARCHITECTURES:
 /// "80-real;90") has code for a device of compute capability `major`.`minor`: machine code of the

@@ -24,4 +24,15 @@ device_list list_cuda_devices() {
   return list;
 }
 
+std::optional<device_memory_use> memory_use_of(int ordinal) {
+  int before = 0;
+  if (cudaGetDevice(&before) != cudaSuccess) return {};
+  std::size_t free = 0, total = 0;
+  bool const responds =
+      cudaSetDevice(ordinal) == cudaSuccess && cudaMemGetInfo(&free, &total) == cudaSuccess;
+  cudaSetDevice(before);
+  if (!responds) return {};
+  return device_memory_use{total - free, total};
+}
+
 }  // namespace rulerank

@@ -41,17 +41,20 @@ template <class Value>
 std::optional<scored> score_in_place(context const& ctx, scorer const& by,
                                      datasets::dense_rows<Value> const& rows,
                                      datasets::document_arrays const& about) {
-  auto const* const card = std::get_if<scorecard_member>(&by.fitted().members.front());
-  if (by.fitted().members.size() > 1 || card == nullptr || card->cuts == nullptr ||
-      card->cuts->options.norm != datasets::normalization::none || has_processes(ctx) ||
-      !is_plain(about, *card->cuts, rows))
+  model_member const& member = by.fitted().members.front();
+  if (by.fitted().members.size() > 1 || member_kinds()[member.index()].raw || has_processes(ctx))
+    return {};
+  cuts_pointer const& cuts = cuts_of(member);
+  if (cuts == nullptr || cuts->options.norm != datasets::normalization::none ||
+      !is_plain(about, *cuts, rows))
     return {};
   stopwatch const watch;
   context const team = with_useful_threads(ctx, rows.documents * rows.columns, values_a_thread);
-  auto const items = datasets::binned_rows(team, rows, about.features, *card->cuts);
+  auto const items = datasets::binned_rows(team, rows, about.features, *cuts);
   if (!items) return {};
   double const seconds = watch.seconds();
-  scored found = scorer_access::prepared(by, 0).score(team, *items);
+  prepared_member const& prepared = scorer_access::prepared(by, 0);
+  scored found = prepared.score(prepared.rules() == nullptr ? team : ctx, *items);
   found.timings.discretize_s = seconds;
   return found;
 }

@@ -38,17 +38,20 @@ class metrics {
   metrics();
   void add(stage of, double seconds);
   void add_list(std::size_t documents);
+  /// `joined`: requests that were scored together, `scored::joined_calls`.
+  void add_batch(std::size_t joined);
   /// `route`: a path of the server, or `other`.
   void add_response(std::string_view route, int status);
-  /// The text that Prometheus reads.
-  std::string text(http_load const& load, std::vector<model_store::entry> const& models) const;
+  /// The text that Prometheus reads. `devices`: ordinals of the GPUs in use.
+  std::string text(http_load const& load, std::vector<model_store::entry> const& models,
+                   std::span<int const> devices) const;
 
  private:
   static constexpr std::array<std::string_view, 5> stages{"queue", "parse", "score", "write",
                                                           "total"};
   mutable std::mutex mutex_;        // guards all
   std::vector<histogram> seconds_;  // [stages]
-  histogram list_documents_;
+  histogram list_documents_, batch_requests_;
   std::map<std::pair<std::string, int>, std::uint64_t> responses_;
 };
 

@@ -7,6 +7,7 @@
 #include "core/version.hpp"
 #include "datasets/arrays.hpp"
 #include "l2r/explain/explanation.hpp"
+#include "l2r/model/row_scores.hpp"
 #include "report/model_words.hpp"
 #include "report/models.hpp"
 #include "server/ranking/page.hpp"
@@ -197,7 +198,7 @@ std::span<rank_service::route const> rank_service::routes() {
       {"GET", "/metrics", false,
        [](rank_service& s, call const& c) {
          return http_response{200, "text/plain; version=0.0.4",
-                              s.metrics_.text(c.load, s.models_.entries())};
+                              s.metrics_.text(c.load, s.models_.entries(), s.how_.ctx.devices)};
        }},
       {"GET", "/v2", false,
        [](rank_service& s, call const&) {
@@ -308,6 +309,13 @@ void rank_service::count(http_exchange const& exchange) {
   metrics_.add(stage::total, exchange.total_s);
 }
 
+std::vector<double> rank_service::score(served_model const& model,
+                                        datasets::dataset const& documents) {
+  l2r::scored result = model.scorer.score(how_.ctx, documents);
+  metrics_.add_batch(result.joined_calls);
+  return std::move(result.scores);
+}
+
 http_response rank_service::rank(http_request& request) {
   stopwatch const parsing;
   rank_request const wanted = parse_rank_request(
@@ -317,8 +325,7 @@ http_response rank_service::rank(http_request& request) {
   metrics_.add(stage::parse, parsing.seconds());
   stopwatch const scoring;
   std::vector<double> scores;
-  if (wanted.documents.size() > 0)
-    scores = wanted.model->scorer.score(how_.ctx, wanted.documents).scores;
+  if (wanted.documents.size() > 0) scores = score(*wanted.model, wanted.documents);
   metrics_.add(stage::score, scoring.seconds());
   stopwatch const writing;
   std::string body = answer_begin(*wanted.model, wanted.lacking);
@@ -381,7 +388,7 @@ http_response rank_service::search(http_request& request) {
     throw problem(400, e.what(), {"/query"});
   }
   std::vector<double> scores;
-  if (found.pairs.size() > 0) scores = model->scorer.score(how_.ctx, found.pairs).scores;
+  if (found.pairs.size() > 0) scores = score(*model, found.pairs);
   std::string body = answer_begin(*model, {});
   body += R"(,"query":)";
   append_json_string(wanted.query, body);
@@ -406,22 +413,23 @@ http_response rank_service::infer(http_request& request, std::string_view name) 
   about.name = "features";
   about.features = numbers;
   about.group_sizes = wanted.list_sizes;
+  about.names = &model->names();
+  metrics_.add(stage::parse, parsing.seconds());
   std::vector<double> scores;
   if (wanted.rows > 0) {
-    datasets::dataset documents;
+    stopwatch const scoring;
     try {
-      documents =
-          datasets::make_dataset(how_.ctx,
-                                 datasets::dense_rows<double>{wanted.values.data(), wanted.rows,
-                                                              numbers.size(), numbers.size()},
-                                 about);
+      l2r::scored result =
+          l2r::score_rows(how_.ctx, model->scorer,
+                          datasets::dense_rows<double>{wanted.values.data(), wanted.rows,
+                                                       numbers.size(), numbers.size()},
+                          about);
+      metrics_.add_batch(result.joined_calls);
+      scores = std::move(result.scores);
     } catch (error const& e) {
+      if (e.where().file != about.name || e.where().line == 0) throw;
       throw problem(400, e.what(), {"/inputs", e.where().line - 1});
     }
-    documents.names = model->names();
-    metrics_.add(stage::parse, parsing.seconds());
-    stopwatch const scoring;
-    scores = model->scorer.score(how_.ctx, documents).scores;
     metrics_.add(stage::score, scoring.seconds());
     metrics_.add_list(wanted.rows);
   }

@@ -55,6 +55,7 @@ class rank_service {
   http_response respond(http_request& request, http_load const& load);
   void expect_allowed(http_request const& request, bool is_open) const;
 
+  std::vector<double> score(served_model const& model, datasets::dataset const& documents);
   http_response rank(http_request& request);
   http_response explain(http_request& request);
   http_response search(http_request& request);

@@ -326,6 +326,9 @@ class Serve(ServeCommand):
         text = self.get("/metrics").decode()
         self.assertIn('rulerank_responses_total{path="/v2/models/{}/ready",status="404"} 1\n', text)
         self.assertRegex(text, r'rulerank_model_info\{model="card",version="1",sha256="[0-9a-f]{64}"\} 1\n')
+        self.assertIn("\nrulerank_batch_requests_count 0\n", text)
+        self.infer("card", TEST, [24])
+        self.assertIn("\nrulerank_batch_requests_count 1\n", self.get("/metrics").decode())
         for line in text.splitlines():
             self.assertRegex(line, r'^(# (HELP|TYPE) \w+ .+|\w+(\{(\w+="[^"]*",?)+\})? [-+0-9.e]+)$')
 
