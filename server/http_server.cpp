@@ -475,14 +475,14 @@ bool is_loopback(listen_address const& address) {
   return asio::ip::make_address(address.host).is_loopback();
 }
 
-std::vector<std::string> hosts_of(listen_address const& address) {
+std::vector<std::string> hosts_of(listen_address const& address, bool has_tls) {
   bool const is_v6 = address.host.find(':') != address.host.npos;
   std::vector<std::string> hosts{is_v6 ? fmt::format("[{}]:{}", address.host, address.port)
                                        : fmt::format("{}:{}", address.host, address.port)};
   if (is_loopback(address)) hosts.push_back(fmt::format("localhost:{}", address.port));
-  // Browsers omit the default port of http.
-  constexpr std::uint16_t http_port = 80;
-  if (address.port == http_port)
+  // Browsers omit the default port.
+  constexpr std::uint16_t http_port = 80, https_port = 443;
+  if (address.port == (has_tls ? https_port : http_port))
     for (std::size_t i = 0, n = hosts.size(); i < n; ++i)
       hosts.push_back(hosts[i].substr(0, hosts[i].rfind(':')));
   return hosts;

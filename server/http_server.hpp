@@ -28,8 +28,9 @@ struct listen_address {
 listen_address listen_address_from(std::string const& text);
 /// Whether the address is reachable only from this machine.
 bool is_loopback(listen_address const& address);
-/// The Host fields, in lower case, that browsers may send for the address.
-std::vector<std::string> hosts_of(listen_address const& address);
+/// The Host fields, in lower case, that browsers may send for the address. `has_tls`: of a server
+/// with TLS.
+std::vector<std::string> hosts_of(listen_address const& address, bool has_tls = false);
 
 /// Paths of PEM files for TLS; an empty certificate: no TLS.
 struct tls_files {

@@ -281,6 +281,10 @@ TEST(listen_addresses, are_read) {
   EXPECT_EQ(hosts_of({"::1", 5}), (std::vector<std::string>{"[::1]:5", "localhost:5"}));
   EXPECT_EQ(hosts_of({"::1", 80}),
             (std::vector<std::string>{"[::1]:80", "localhost:80", "[::1]", "localhost"}));
+  EXPECT_EQ(hosts_of({"127.0.0.1", 443}, true),
+            (std::vector<std::string>{"127.0.0.1:443", "localhost:443", "127.0.0.1", "localhost"}));
+  EXPECT_EQ(hosts_of({"127.0.0.1", 80}, true).size(), 2U);
+  EXPECT_EQ(hosts_of({"127.0.0.1", 443}).size(), 2U);
   EXPECT_EQ(hosts_of({"10.0.0.1", 5}), (std::vector<std::string>{"10.0.0.1:5"}));
 }
 

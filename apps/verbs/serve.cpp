@@ -215,7 +215,7 @@ void run_server(session& owner, serve_arguments const& a, server::model_store& m
   };
   raise_descriptor_limit();
   server::http_server http(server::listen_address_from(a.listen), std::move(options));
-  std::vector<std::string> hosts = server::hosts_of(http.address());
+  std::vector<std::string> hosts = server::hosts_of(http.address(), !a.tls.certificate.empty());
   std::string const address = hosts.front();
   // A token is a better guard, and a server behind a proxy has names of its own.
   if (how.token.empty() && server::is_loopback(http.address())) {
