@@ -13,6 +13,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <simdjson.h>
 
 namespace rulerank::inline v0::server {
@@ -594,7 +595,9 @@ void read_inputs(std::vector<tensor> const& inputs, std::string_view binary,
       has_features = true;
       if (input.shape.size() != 2 || input.shape[1] != model.columns.count)
         throw problem(
-            400, fmt::format("found another shape, expected [documents, {}]", model.columns.count),
+            400,
+            fmt::format("found the shape [{}], expected [documents, {}]",
+                        fmt::join(input.shape, ", "), model.columns.count),
             {input.pointer + "/shape"});
       request.rows = input.shape[0];
       request.values = elements_of<double>(input, binary);

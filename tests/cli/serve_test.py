@@ -274,7 +274,11 @@ class Serve(ServeCommand):
                 ("/v2/models/m/infer", {}, "found no input features"),
                 ("/v2/models/m/infer", {"inputs": [{"name": "x"}]}, "found the input 'x'"),
                 ("/v2/models/m/infer", {"inputs": [{"name": "features", "datatype": "FP64", "shape": [1, 2], "data": [1, 2]}]},
-                 "found another shape, expected [documents, 3]"),
+                 "found the shape [1, 2], expected [documents, 3]"),
+                ("/v2/models/m/infer", {"inputs": [{"name": "features", "datatype": "FP64", "shape": [1 << 62, 0], "data": []}]},
+                 "found the shape [4611686018427387904, 0], expected [documents, 3]"),
+                ("/v2/models/m/infer", {"inputs": [{"name": "features", "datatype": "FP64", "shape": [0, 0], "data": []}]},
+                 "found the shape [0, 0], expected [documents, 3]"),
                 ("/v2/models/m/infer", {"inputs": [{"name": "features", "datatype": "BYTES", "shape": [1, 3], "data": row}]},
                  "found datatype 'BYTES', expected FP64 or FP32"),
                 ("/v2/models/m/infer", {"inputs": [{"name": "features", "datatype": "FP64", "shape": [1 << 62, 3], "data": row}]},
@@ -286,6 +290,7 @@ class Serve(ServeCommand):
                 self.assertIn(detail, told["detail"])
                 self.assertEqual(told["error"], told["detail"])  # the Open Inference Protocol's member
         self.assertEqual(self.post("/rank", {"rows": []})["ranking"], [])
+        self.assertEqual(self.infer("m", [], []), [])
         self.assertEqual(self.get("/nothing", 404)["title"], "Not Found")
         status, fields, _ = self.request("GET", "/rank")
         self.assertEqual((status, fields["Allow"]), (405, "POST"))
