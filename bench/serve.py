@@ -16,8 +16,12 @@ pause to a server with a queue of four: how many responses were 200 and 503, and
 the response, by the access log. The package lightgbm is
 needed for LightGBM. The last line has the machine and the commit.
 
-A soak of 20 minutes: --seconds 1200 --rates 200 --workload json --system card; `resident_begin_bytes` and `resident_bytes` are the
-memory after the first 50 requests and at the end.
+`resident_begin_bytes` and `resident_bytes` are the memory after the first 50 requests and at the end of a rate. `stages_ms` are the mean
+times of the server's stages, and `joined` is the mean number of requests that a GPU scored together with a request, itself included.
+bench/serve_soak.py is a soak.
+
+Rules on a GPU, on a machine with 16 cores:
+  serve.py PROGRAM --workload tensors --system rules --device cuda --rates 200,500,1000,1500 --seconds 20 --cores 8 --processes 6 --connections 48
 """
 
 import argparse
@@ -106,6 +110,23 @@ def send(link, path, body, fields):
     link.request("POST", path, body, fields)
     reply = link.getresponse()
     return reply.status, reply.read()
+
+
+def counters(port):
+    """The values of GET /metrics by name and labels."""
+    link = http.client.HTTPConnection("127.0.0.1", port)
+    link.request("GET", "/metrics")
+    lines = link.getresponse().read().decode().splitlines()
+    return {line.rpartition(" ")[0]: float(line.rpartition(" ")[2]) for line in lines if not line.startswith("#")}
+
+
+def means(before, after):
+    """The mean times of stages, and of the requests scored together, between two readings of /metrics."""
+    def mean(name, labels=""):
+        count = after[f"{name}_count{labels}"] - before[f"{name}_count{labels}"]
+        return (after[f"{name}_sum{labels}"] - before[f"{name}_sum{labels}"]) / max(1, count)
+    stages = {stage: round(1000 * mean("rulerank_stage_seconds", f'{{stage="{stage}"}}'), 3) for stage in ("queue", "parse", "score", "total")}
+    return {"stages_ms": stages, "joined": round(mean("rulerank_batch_requests"), 2)}
 
 
 class Connection:
@@ -286,12 +307,15 @@ def measure(program, folder, given, rates):
                               "p50_ms": 1000 * statistics.median(alone)}), flush=True)
             begin = server.resident()
             for rate in rates:
+                before = counters(server.port) if model else {}
                 latencies, others, took = open_loop(server.port, path, body, fields, rate, given.seconds, given)
                 latencies.sort()
                 line = {"system": system, "workload": workload, "rate": rate, "responses_per_second": round(len(latencies) / took, 1),
                         "not_200": others, "resident_begin_bytes": begin, "resident_bytes": server.resident()}
                 for share, key in ((.5, "p50_ms"), (.99, "p99_ms"), (.999, "p999_ms")):
                     line[key] = round(1000 * quantile(latencies, share), 3) if latencies else None
+                if model:
+                    line |= means(before, counters(server.port))
                 print(json.dumps(line), flush=True)
                 if latencies and quantile(latencies, .5) > .2:
                     break  # overloaded: the next rates tell no more
