@@ -587,6 +587,13 @@ TEST(devices, say_how_to_build_for_one_without_code) {
 
 TEST(devices, are_none_without_a_driver) {
   device_list const list = list_devices();
+  for (device const& one : list.devices) {
+    auto const memory = memory_use_of(one.ordinal);
+    ASSERT_TRUE(memory.has_value());
+    EXPECT_GT(memory->used, 0U);
+    EXPECT_LE(memory->used, memory->total);
+  }
+  EXPECT_FALSE(memory_use_of(1000).has_value());
   EXPECT_EQ(list.devices.empty(), !list.why_none.empty());
 }
 

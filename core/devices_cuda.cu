@@ -31,6 +31,7 @@ std::optional<device_memory_use> memory_use_of(int ordinal) {
   bool const responds =
       cudaSetDevice(ordinal) == cudaSuccess && cudaMemGetInfo(&free, &total) == cudaSuccess;
   cudaSetDevice(before);
+  cudaGetLastError();  // forgets a failure
   if (!responds) return {};
   return device_memory_use{total - free, total};
 }

@@ -594,11 +594,10 @@ void read_inputs(std::vector<tensor> const& inputs, std::string_view binary,
     if (input.name == "features" && !has_features) {
       has_features = true;
       if (input.shape.size() != 2 || input.shape[1] != model.columns.count)
-        throw problem(
-            400,
-            fmt::format("found the shape [{}], expected [documents, {}]",
-                        fmt::join(input.shape, ", "), model.columns.count),
-            {input.pointer + "/shape"});
+        throw problem(400,
+                      fmt::format("found the shape [{}], expected [documents, {}]",
+                                  fmt::join(input.shape, ", "), model.columns.count),
+                      {input.pointer + "/shape"});
       request.rows = input.shape[0];
       request.values = elements_of<double>(input, binary);
     } else if (input.name == "list_sizes" && sizes.empty()) {
