@@ -76,6 +76,15 @@ double cost_in(ordered_json const& answer) {
   return found->get<double>();
 }
 
+/// The cost of an answer that may be faulty; 0 if it has none.
+double stated_cost(ordered_json const& answer) {
+  try {
+    return cost_in(answer);
+  } catch (usage_error const&) {
+    return 0;
+  }
+}
+
 /// Throws `usage_error` for a member that is not as the protocol defines it.
 verdict verdict_of(ordered_json const& answer, std::int32_t max_label) {
   verdict read;
@@ -136,15 +145,19 @@ void program_judge::read_record() {
                                          options_.record, "an answer of a program", number);
     at = end + 1;
     read_json({options_.record, number, 1}, "not an answer of a program", [&] {
-      ++calls_;
+      add_call(cost_in(line));
       if (line.contains("failed")) return;
       verdict read = verdict_of(line, any_label);
-      cost_ += read.cost;
-      largest_cost_ = std::max(largest_cost_, read.cost);
       known_.insert_or_assign(line.at("asked").get<std::string>(), std::move(read));
     });
   }
   if (whole != text.size()) record_.cut(whole);
+}
+
+void program_judge::add_call(double cost) {
+  ++calls_;
+  cost_ += cost;
+  largest_cost_ = std::max(largest_cost_, cost);
 }
 
 void program_judge::write(ordered_json const& line) {
@@ -182,14 +195,17 @@ void program_judge::send(round& now) {
   }
 }
 
-void program_judge::fail(round& now, std::size_t request, std::string const& why, bool is_its_own) {
-  ++calls_;
+void program_judge::fail(round& now, std::size_t request, std::string const& why, bool is_its_own,
+                         double cost) {
+  add_call(cost);
   problem_ = why;
-  write({{"asked", now.keys[request]},
-         {"qid", now.requests[request]["qid"]},
-         {"docid", now.requests[request]["docid"]},
-         {"failed", why},
-         {"time", now_in_utc()}});
+  ordered_json line{{"asked", now.keys[request]},
+                    {"qid", now.requests[request]["qid"]},
+                    {"docid", now.requests[request]["docid"]},
+                    {"failed", why}};
+  if (cost > 0) line["cost"] = cost;
+  line["time"] = now_in_utc();
+  write(line);
   if (is_its_own) ++now.attempts[request];
   if (now.attempts[request] < most_attempts) now.open.push_back(request);
 }
@@ -213,9 +229,10 @@ void program_judge::hear(round& now, std::string const& line) {
                                      rulerank::quoted(line)));
   std::size_t const request = found->second;
   now.waiting.erase(found);
+  double const cost = stated_cost(answer);
   try {
     if (std::string const why = text_of(answer, "error"); !why.empty())
-      return fail(now, request, "the program reports: " + printable(why), true);
+      return fail(now, request, "the program reports: " + printable(why), true, cost);
     verdict said = verdict_of(answer, options_.max_label);
     said.time = now_in_utc();
     ordered_json line_of_record{{"asked", now.keys[request]},
@@ -228,14 +245,12 @@ void program_judge::hear(round& now, std::string const& line) {
     line_of_record["source"] = said.source;
     line_of_record["time"] = said.time;
     write(line_of_record);
-    ++calls_;
-    cost_ += said.cost;
-    largest_cost_ = std::max(largest_cost_, said.cost);
+    add_call(said.cost);
     now.failures_in_a_row = 0;
     known_.insert_or_assign(now.keys[request], said);
     now.verdicts[request] = std::move(said);
   } catch (usage_error const& e) {
-    fail(now, request, e.what(), true);
+    fail(now, request, e.what(), true, cost);
   }
 }
 

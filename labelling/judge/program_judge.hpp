@@ -59,7 +59,7 @@ class program_judge {
   std::vector<std::optional<verdict>> judge(context const& ctx,
                                             std::span<nlohmann::ordered_json const> requests);
 
-  /// Sums over the record: requests sent and their cost.
+  /// Sums over the record: requests sent, and the costs that answers state, failed ones included.
   std::uint64_t calls() const noexcept { return calls_; }
   double cost() const noexcept { return cost_; }
   /// Number of answers of this object from the record alone.
@@ -70,12 +70,14 @@ class program_judge {
  private:
   struct round;
   void read_record();
+  void add_call(double cost);
   void write(nlohmann::ordered_json const& line);
   bool may_send(std::size_t waiting);
   void send(round& now);
   void hear(round& now, std::string const& line);
   /// `is_its_own`: another request cannot be the reason.
-  void fail(round& now, std::size_t request, std::string const& why, bool is_its_own);
+  void fail(round& now, std::size_t request, std::string const& why, bool is_its_own,
+            double cost = 0);
   void fail_all(round& now, std::string const& why);
 
   judge_options options_;

@@ -95,6 +95,26 @@ TEST_F(judges, stop_at_a_budget_of_costs) {
   EXPECT_EQ(judge.problem(), "the budget of costs is used up");
 }
 
+TEST_F(judges, count_the_costs_of_failed_answers) {
+  judge_options limited =
+      options(sed(R"(s/^\{"id":("[0-9]+").*/{"id":\1,"error":"too long","cost":0.5}/)"));
+  limited.most_cost = 1.2;  // two answers of .5
+  for (int run = 0; run < 2; ++run) {
+    program_judge judge(limited);
+    EXPECT_EQ(judge.cost(), run == 0 ? 0 : 1);
+    EXPECT_FALSE(judge.judge(ctx, requests(1))[0]);
+    EXPECT_EQ(judge.cost(), 1);
+    EXPECT_EQ(judge.problem(), "the budget of costs is used up");
+    ASSERT_EQ(recorded().size(), 3U);
+    EXPECT_EQ(recorded()[2]["cost"], 0.5);
+  }
+  std::filesystem::remove(record());
+  limited.command = sed(R"(s/^\{"id":("[0-9]+").*/{"id":\1,"label":9,"cost":0.5}/)");
+  program_judge judge(limited);
+  EXPECT_FALSE(judge.judge(ctx, requests(1))[0]);
+  EXPECT_EQ(judge.cost(), 1);
+}
+
 TEST_F(judges, that_crash_on_one_document_answer_the_others) {
   // The program ends when it reads D4, whatever else it was asked.
   program_judge judge(options("sed -u '/\"D4\"/{Q3}' | " + parity()));
