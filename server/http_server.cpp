@@ -491,12 +491,12 @@ std::vector<std::string> hosts_of(listen_address const& address, bool has_tls) {
 namespace {
 
 /// Moves a connection to the thread of a lane.
-void deal(io_lane& lane, tcp::socket socket, std::size_t others) {
+void hand_over(io_lane& lane, tcp::socket socket, std::size_t others) {
   error_code ignored;
   auto const protocol = socket.local_endpoint(ignored).protocol();
-  tcp::socket dealt(lane.io, protocol, socket.release());
-  asio::post(lane.io, [&lane, others, dealt = std::move(dealt)]() mutable {
-    lane.admit(std::move(dealt), others);
+  tcp::socket moved(lane.io, protocol, socket.release());
+  asio::post(lane.io, [&lane, others, moved = std::move(moved)]() mutable {
+    lane.admit(std::move(moved), others);
   });
 }
 
@@ -505,7 +505,7 @@ void io_lane::admit(tcp::socket socket, std::size_t others) {
   std::size_t const most = run.options.most_connections;
   while (!add_up_to(run.load.connections, 1, most)) {  // another lane may take the place first
     if (run.ending) return;
-    if (waiting.empty() && others > 0) return deal(*next, std::move(socket), others - 1);
+    if (waiting.empty() && others > 0) return hand_over(*next, std::move(socket), others - 1);
     if (waiting.empty()) return;
     drop_longest();
   }
@@ -522,7 +522,7 @@ void io_lane::admit(tcp::socket socket, std::size_t others) {
     go(std::type_identity<beast::tcp_stream>());
 }
 
-/// The I/O threads of a run, among which connections are dealt in turn.
+/// The I/O threads of a run. Each new connection goes to the next thread, round robin.
 class io_lanes {
  public:
   io_lanes(serving& run, std::size_t count) : run_(run), running_(count) {
@@ -544,7 +544,7 @@ class io_lanes {
   /// Gives a connection to the next lane in turn.
   void take(tcp::socket socket) {
     if (next_ == lanes_.end()) next_ = lanes_.begin();
-    deal(*next_++, std::move(socket), lanes_.size() - 1);
+    hand_over(*next_++, std::move(socket), lanes_.size() - 1);
   }
   /// Calls a function of each lane on its thread.
   void each(void (io_lane::*call)()) {
