@@ -1,13 +1,13 @@
 #include "core/append_format.hpp"
 
-#include <iterator>
-
 #include <fmt/format.h>
 
 namespace rulerank::inline v0 {
 
 void vappend_format(std::string& text, fmt::string_view format, fmt::format_args arguments) {
-  fmt::vformat_to(std::back_inserter(text), format, arguments);
+  fmt::memory_buffer appended;  // faster than a back_inserter of the text
+  fmt::vformat_to(fmt::appender(appended), format, arguments);
+  text.append(appended.data(), appended.size());
 }
 
 }  // namespace rulerank
