@@ -35,7 +35,7 @@ KINDS_OF = {"rule_size": ("rules",), "min_support": ("rules",), "min_confidence"
             "method": ("rules", "scorecard", "card", "joint"), "bins": ("rules", "scorecard", "card", "joint"),
             "loss": ("scorecard", "card"), "points_penalty": ("scorecard", "card"), "smoothness": ("scorecard", "card"),
             "max_features": ("card",), "max_points": ("card",), "target": ("card",), "monotone": ("card",), "card": ("card",),
-            "strength": ("linear",), "pairs": ("joint",)}
+            "strength": ("linear",), "linear_scale": ("linear",), "pairs": ("joint",)}
 
 
 # The values that None selects.
@@ -120,6 +120,8 @@ class RuleRanker(Running, BaseEstimator):
     feature_table : dict from a feature's name or column to its unit and its origin, such as {"price": ("EUR", "catalog.price")}
         Kept in the model, and shown by `rulerank inspect` and `explain` and in the files of `export`
     strength : number or "cross-fit", of the ridge penalty of linear members
+    linear_scale : {"query", "pool"}, the documents over which a linear member standardizes a feature: those of the query, or all of
+        the training set, which makes its weights portable
     pairs : for joint members, the maximum number of pairs of features with points of their own
     folds : for cross-fitting
     engine : {"auto", "lrar", "project", ...}, the implementation of rules; all give the same bits
@@ -164,7 +166,7 @@ class RuleRanker(Running, BaseEstimator):
                  max_features: Count = 10, max_points: Count = 100, target: str = "auto",
                  monotone: Mapping[str | int, str] | None = None, card: str | None = None,
                  feature_table: Mapping[str | int, Sequence[str]] | None = None, strength: Penalty = 10.0,
-                 pairs: Count = 24, folds: Count = 5, engine: str = "auto", qid_column: str | int | None = "qid", device: str = "cpu",
+                 linear_scale: str = "query", pairs: Count = 24, folds: Count = 5, engine: str = "auto", qid_column: str | int | None = "qid", device: str = "cpu",
                  n_jobs: int | None = None, random_state: RandomState = 1, verbose: Progress = False) -> None:
         self.members = members
         self.rule_size = rule_size
@@ -189,6 +191,7 @@ class RuleRanker(Running, BaseEstimator):
         self.card = card
         self.feature_table = feature_table
         self.strength = strength
+        self.linear_scale = linear_scale
         self.pairs = pairs
         self.folds = folds
         self.engine = engine
@@ -239,7 +242,7 @@ class RuleRanker(Running, BaseEstimator):
                 cutting, self.cuts, self.method, 0 if self.bins == "cv" else self.bins, self.loss, self.points_penalty,
                 self.smoothness, self.folds, self.max_features, self.max_points, self.target, train,
                 directions_text(self.monotone, getattr(self, "feature_names_in_", None)), self.card),
-            "linear": lambda: _core.linear_recipe(cutting, number("strength"), self.folds),
+            "linear": lambda: _core.linear_recipe(cutting, number("strength"), self.linear_scale, self.folds),
             "joint": lambda: _core.joint_recipe(
                 cutting, self.cuts, self.method, 0 if self.bins == "cv" else self.bins, self.pairs, self.folds)}
         return [make[kind]() for kind in kinds]

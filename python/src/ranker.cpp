@@ -98,6 +98,7 @@ void add_parameters(nb::dict& to, l2r::scorecard_member const& of) {
 void add_parameters(nb::dict& to, l2r::linear_member const& of) {
   l2r::linear_options const& options = of.weights.options;
   to["strength"] = options.strength;
+  to["linear_scale"] = std::string(l2r::name_of(options.scale));
   to["folds"] = options.folds;
   to["missing_values"] = std::string(datasets::name_of(options.missing));
   to["unlisted"] = std::string(datasets::name_of(options.unlisted));
@@ -615,17 +616,19 @@ void add_recipes(nb::module_& to) {
   to.def(
       "linear_recipe",
       [](datasets::discretizer_options const& discretizer, std::optional<double> strength,
-         std::size_t folds) {
+         std::string const& scale, std::size_t folds) {
         if (strength == 0.0)
           throw usage_error("strength: found 0, expected 1e-9 to 1e9, or 'cross-fit'");
         l2r::linear_options const options{.strength = strength.value_or(0),
                                           .folds = folds,
                                           .missing = discretizer.missing,
-                                          .unlisted = discretizer.unlisted};
+                                          .unlisted = discretizer.unlisted,
+                                          .scale = l2r::linear_scale_from(scale)};
         l2r::check(options);
         return member_recipe{l2r::linear_recipe{options}};
       },
-      "discretizer"_a, "strength"_a.none(), "folds"_a, "strength None: by cross-fitting.");
+      "discretizer"_a, "strength"_a.none(), "linear_scale"_a, "folds"_a,
+      "strength None: by cross-fitting.");
   to.def("joint_recipe", joint_of, "discretizer"_a, "cuts"_a.none(), "method"_a.none(),
          "bins"_a.none(), "pairs"_a, "folds"_a);
   to.def(

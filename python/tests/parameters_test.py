@@ -24,7 +24,7 @@ WRONG = {
                                                  "folds": [2.5, -2]},
     functools.partial(RuleRanker, "card"): {"max_features": [2.5, None], "max_points": ["many"], "target": [3], "smoothness": ["much"]},
     functools.partial(RuleRanker, "joint"): {"pairs": [2.5, -1]},
-    functools.partial(RuleRanker, "linear"): {"strength": ["auto", None], "folds": ["5"]},
+    functools.partial(RuleRanker, "linear"): {"strength": ["auto", None], "linear_scale": [3, None], "folds": ["5"]},
     SelectiveSampler: {"partitions": [None, 2.5, "all"], "max_documents": [-1, 0.5, None], "whole_queries": [1, "yes"],
                        "feature_order": [None], "rule_size": ["4"], "cuts": [X]},
     Discretizer: {"method": [None], "bins": [None, 2.5], "unlisted": [0], "n_jobs": [0.5]},

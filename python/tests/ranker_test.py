@@ -259,6 +259,7 @@ def test_named_features_are_those_of_a_table(program, drawn, tmp_path, train, te
     ("scorecard", {"loss": "list", "points_penalty": 0.01, "smoothness": 1, "bins": 5}),
     ("scorecard", {"points_penalty": "cross-fit", "folds": 3}),
     ("linear", {"strength": 30, "folds": 4, "missing_values": "none"}),
+    ("linear", {"linear_scale": "pool"}),
     ("joint", {"pairs": 3, "folds": 3, "method": "frequency", "bins": 6}),
     ("linear,rules,scorecard", {"rule_size": 2, "strength": 3, "loss": "point"})])
 @pytest.mark.parametrize("named", [False, True])
