@@ -23,8 +23,11 @@ def reason(case):
 
 
 def main():
-    cases = [case for report in sys.argv[1:]
-             for case in xml.etree.ElementTree.parse(report).getroot().iter("testcase")]
+    try:
+        cases = [case for report in sys.argv[1:]
+                 for case in xml.etree.ElementTree.parse(report).getroot().iter("testcase")]
+    except (OSError, xml.etree.ElementTree.ParseError) as failure:
+        sys.exit(f"error: found no report of tests, expected JUnit's XML: {failure}")
     failed = [case for case in cases if case.find("failure") is not None or case.find("error") is not None]
     skipped = [case for case in cases if case.find("skipped") is not None]
     for case in failed:

@@ -9,6 +9,7 @@ import contextlib
 import os
 import pathlib
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -57,6 +58,8 @@ def main():
     how = options.parse_args()
     if not how.command:
         options.error("found no command, expected one to run")
+    if not shutil.which(how.command[0]):
+        options.error(f"found no program {how.command[0]}, expected a command")
     busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(how.busy)]
     choice = random.Random(how.seed)
     try:

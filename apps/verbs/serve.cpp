@@ -47,6 +47,7 @@ struct serve_arguments {
   bool insecure = false;
   std::string access_log;
   std::uint64_t max_body = std::uint64_t{64} << 20;
+  server::request_limits limits;
   std::size_t connections = 4096;
   std::size_t queue = 0;
   query_arguments query;
@@ -240,6 +241,7 @@ void serve_models(session& owner, serve_arguments& arguments, CLI::App const& ve
   auto const paths = paths_of(arguments.models);
   server::rank_service::options how;
   how.token = read_token(arguments.token_file);
+  how.limits = arguments.limits;
   l2r::engine_options const engine = arguments.ranker.engine_options();
   owner.choose_device(places_of(l2r::engines(), engine.engine), 0);
   std::optional<searched_collection> collection;
@@ -294,6 +296,9 @@ void add_serve(CLI::App& program, session& owner) {
   {
     help_group const group(verb, "Limits");
     size_option(verb, "--max-body", a.max_body, "Largest body of a request")->default_str("64MB");
+    number_option(verb, "--max-documents", a.limits.documents,
+                  "Most documents of a request, of all its queries", {1});
+    number_option(verb, "--max-features", a.limits.features, "Most features of a document", {1});
     number_option(verb, "--max-connections", a.connections,
                   "Most open connections; a further one replaces the longest idle one", {1});
     number_option(verb, "--queue", a.queue,

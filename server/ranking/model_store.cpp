@@ -37,8 +37,10 @@ model_pointer model_store::read(std::string const& name, slot& at) {
   if (at.model && at.model->sha256 == sum) return at.model;
   l2r::scorer scorer = make_(l2r::model_from_bytes(bytes, at.path));
   auto made = std::make_shared<served_model>(
-      served_model{name, at.versions + 1, std::move(sum), std::move(scorer), {}, false, {}});
+      served_model{name, at.versions + 1, std::move(sum), std::move(scorer), {}, {}, false, {}});
   made->columns = l2r::columns_of(made->scorer.fitted());
+  auto const scored = l2r::scored_features(made->scorer.fitted());
+  made->scored.assign(scored.begin(), scored.end());
   made->depends_on_list = !l2r::is_portable(made->scorer.fitted());
   for (auto const& [number, feature] : made->names()) made->numbers.emplace(feature, number);
   ++at.versions;

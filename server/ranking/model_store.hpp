@@ -23,6 +23,7 @@ struct served_model {
   std::string sha256;         ///< of the file
   l2r::scorer scorer;
   l2r::input_columns columns;
+  std::vector<std::uint32_t> scored;  ///< features whose values change a score, ascending
   bool depends_on_list = false;
   std::unordered_map<std::string_view, std::uint32_t> numbers;  ///< of named features; views in
                                                                 ///< `scorer`

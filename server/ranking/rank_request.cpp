@@ -14,6 +14,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 #include <simdjson.h>
 
 namespace rulerank::inline v0::server {
@@ -27,6 +28,27 @@ using simdjson::dom::object;
 constexpr std::uint32_t ignored = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint32_t max_feature = 0x7fffffff;
 
+/// Where a text stops being JSON, such as " at byte 17", from 1; simdjson does not say it.
+std::string fault_in(std::string_view text) {
+  try {
+    auto const keep_nothing = [](int, nlohmann::json::parse_event_t, nlohmann::json const&) {
+      return false;
+    };
+    [[maybe_unused]] auto const nothing = nlohmann::json::parse(text, keep_nothing);
+  } catch (nlohmann::json::parse_error const& e) {
+    return fmt::format(" at byte {}", e.byte);
+  } catch (nlohmann::json::exception const&) {  // a number that no double holds
+  }
+  return {};
+}
+
+void expect_at_most(std::size_t limit, std::size_t found, std::string_view what,
+                    std::string const& pointer) {
+  if (found > limit)
+    throw problem(413, fmt::format("found more than {} {}, expected at most these", limit, what),
+                  {pointer});
+}
+
 /// The JSON of a body's first `bytes`. The result is valid until the next call of the thread.
 element parsed(std::string& body, std::size_t bytes) {
   // A parser keeps its memory; one that had a large body gives it back.
@@ -39,7 +61,8 @@ element parsed(std::string& body, std::size_t bytes) {
   auto const failure = parser.parse(body.data(), bytes, !whole).get(root);
   if (failure == simdjson::MEMALLOC) throw std::bad_alloc();
   if (failure != simdjson::SUCCESS)
-    throw problem(400, fmt::format("found no valid JSON ({}), expected an object",
+    throw problem(400, fmt::format("found no valid JSON{} ({}), expected an object",
+                                   fault_in(std::string_view(body).substr(0, bytes)),
                                    simdjson::error_message(failure)));
   return root;
 }
@@ -138,11 +161,14 @@ dense_columns columns_of(served_model const& model) {
   return dense_columns(std::move(numbers));
 }
 
-dense_columns columns_of(element const& features, served_model const& model) {
+dense_columns columns_of(element const& features, served_model const& model,
+                         request_limits const& limits) {
   std::vector<std::uint32_t> numbers;
   std::set<std::uint32_t> seen;
   std::size_t c = 0;
-  for (element const one : as<array>(features, "an array of names or numbers", "/features")) {
+  array const all = as<array>(features, "an array of names or numbers", "/features");
+  expect_at_most(limits.features, all.size(), "features", "/features");
+  for (element const one : all) {
     fault_place const place{fmt::format("/features/{}", c++)};
     std::uint64_t given = 0;
     std::uint32_t number = 0;
@@ -170,8 +196,9 @@ dense_columns columns_of(element const& features, served_model const& model) {
 class document_reader {
  public:
   /// `columns`: of rows; nothing: all of the model.
-  document_reader(rank_request& to, std::optional<dense_columns> columns)
-      : to_(to), columns_(std::move(columns)) {
+  document_reader(rank_request& to, std::optional<dense_columns> columns,
+                  request_limits const& limits)
+      : to_(to), columns_(std::move(columns)), limits_(limits) {
     to_.documents.name = "request";
     to_.documents.names = to_.model->names();
   }
@@ -276,6 +303,7 @@ class document_reader {
   }
 
   void add_document() {
+    expect_at_most(limits_.documents, to_.documents.labels.size() + 1, "documents", member_);
     to_.documents.labels.push_back(datasets::unlabelled);
     to_.documents.row.push_back(to_.documents.entries.size());
   }
@@ -324,6 +352,8 @@ class document_reader {
   template <class Place>
   void read_entries(object const& entries, Place const& place) {
     auto const begin = static_cast<std::ptrdiff_t>(to_.documents.entries.size());
+    if (entries.size() > limits_.features)
+      expect_at_most(limits_.features, entries.size(), "features", place().pointer);
     for (auto const [name, value] : entries) {
       auto const feature = [name = name] { return std::string(name); };
       fault_place const nowhere;
@@ -350,6 +380,7 @@ class document_reader {
 
   rank_request& to_;
   std::optional<dense_columns> columns_;
+  request_limits limits_;
   std::vector<double> values_;  // of a dense document
   std::string pointer_;         // of the query
   std::string member_;          // of its documents
@@ -375,16 +406,24 @@ std::optional<std::size_t> find_document(element const& of, rank_request const& 
   return static_cast<std::size_t>(found - ids.begin());
 }
 
-void add_lacking(rank_request& request, dense_columns const& columns) {
-  std::set<std::uint32_t> const given(columns.numbers.begin(), columns.numbers.end());
-  for (auto const& [number, name] : request.model->names())
-    if (!given.contains(number)) request.lacking.push_back(name);
+/// Sets `lacking`. `columns`: of the member `features`.
+void add_lacking(rank_request& request, std::optional<dense_columns> const& columns) {
+  served_model const& model = *request.model;
+  std::vector<bool> is_listed(model.scored.empty() ? 0 : model.scored.back() + 1);
+  auto const list = [&](std::uint32_t feature) {
+    if (feature < is_listed.size()) is_listed[feature] = true;
+  };
+  if (columns) std::ranges::for_each(columns->numbers, list);
+  for (datasets::feature_value const& one : request.documents.entries) list(one.feature);
+  for (std::uint32_t const feature : model.scored)
+    if (!is_listed[feature]) request.lacking.push_back(datasets::name_of(feature, model.names()));
 }
 
 }  // namespace
 
 rank_request parse_rank_request(std::string& body,
-                                std::function<model_pointer(std::string_view)> const& find) {
+                                std::function<model_pointer(std::string_view)> const& find,
+                                request_limits const& limits) {
   constexpr std::string_view known =
       "model, features, queries, qid, rows, ids, documents, top, explain, document, against";
   element const root = parsed(body, body.size());
@@ -412,11 +451,8 @@ rank_request parse_rank_request(std::string& body,
   });
   request.model = find(model);
   std::optional<dense_columns> columns;
-  if (features) {
-    columns = columns_of(*features, *request.model);
-    add_lacking(request, *columns);
-  }
-  document_reader reader(request, std::move(columns));
+  if (features) columns = columns_of(*features, *request.model, limits);
+  document_reader reader(request, columns, limits);
   request.is_single = !queries;
   if (request.is_single) {
     reader.read_query(root, "", known, [](std::string_view) { return true; });
@@ -431,6 +467,7 @@ rank_request parse_rank_request(std::string& body,
   }
   auto& ids = request.documents.ids;
   if (!ids.empty()) ids.resize(request.documents.size());
+  if (request.documents.size() > 0) add_lacking(request, columns);
   if (document) request.document = find_document(*document, request, "/document");
   if (against) request.against = find_document(*against, request, "/against");
   return request;
@@ -587,7 +624,7 @@ std::vector<std::size_t> checked_sizes(std::vector<std::int64_t> const& sizes, s
 
 /// Reads the elements of the inputs; `binary`: the bytes of all binary tensors.
 void read_inputs(std::vector<tensor> const& inputs, std::string_view binary,
-                 served_model const& model, infer_request& request) {
+                 served_model const& model, request_limits const& limits, infer_request& request) {
   std::vector<std::int64_t> sizes;
   bool has_features = false;
   for (tensor const& input : inputs) {
@@ -599,6 +636,8 @@ void read_inputs(std::vector<tensor> const& inputs, std::string_view binary,
                                   fmt::join(input.shape, ", "), model.columns.count),
                       {input.pointer + "/shape"});
       request.rows = input.shape[0];
+      if (input.size() > 0)
+        expect_at_most(limits.documents, request.rows, "documents", input.pointer + "/shape");
       request.values = elements_of<double>(input, binary);
     } else if (input.name == "list_sizes" && sizes.empty()) {
       sizes = elements_of<std::int64_t>(input, binary);
@@ -619,7 +658,7 @@ void read_inputs(std::vector<tensor> const& inputs, std::string_view binary,
 }  // namespace
 
 infer_request parse_infer_request(std::string& body, std::optional<std::size_t> header_bytes,
-                                  served_model const& model) {
+                                  served_model const& model, request_limits const& limits) {
   if (header_bytes.value_or(0) > body.size())
     throw problem(400, fmt::format("found {} bytes, expected the {} of "
                                    "Inference-Header-Content-Length",
@@ -646,7 +685,7 @@ infer_request parse_infer_request(std::string& body, std::optional<std::size_t> 
           request.binary_output = flag_of(parameters, "binary_data", request.binary_output);
       }
   }
-  read_inputs(inputs, binary, model, request);
+  read_inputs(inputs, binary, model, limits, request);
   return request;
 }
 

@@ -33,14 +33,21 @@ struct rank_request {
   std::optional<std::size_t> top;
   bool explain = false;
   named_document document, against;
-  /// Names of the model's features that the member `features` lacks.
+  /// Names of the features that change a score and that no document lists.
   std::vector<std::string> lacking;
 };
 
+/// Limits of one request.
+struct request_limits {
+  std::size_t documents = 100'000;  ///< of all queries together
+  std::size_t features = 100'000;   ///< of a document
+};
+
 /// Parses a body, which may be changed. `find`: the model by its name, empty if the body names
-/// none. Throws `problem`.
+/// none. Throws `problem`, with the status 413 beyond a limit.
 rank_request parse_rank_request(std::string& body,
-                                std::function<model_pointer(std::string_view)> const& find);
+                                std::function<model_pointer(std::string_view)> const& find,
+                                request_limits const& limits = {});
 
 /// The body of POST /search.
 struct search_request {
@@ -59,8 +66,8 @@ struct infer_request {
   bool binary_output = false;
 };
 /// `header_bytes`: bytes of the JSON in front of the binary tensors; nothing: all. Throws
-/// `problem`.
+/// `problem`, with the status 413 beyond a limit.
 infer_request parse_infer_request(std::string& body, std::optional<std::size_t> header_bytes,
-                                  served_model const& model);
+                                  served_model const& model, request_limits const& limits = {});
 
 }  // namespace rulerank::server

@@ -12,7 +12,6 @@
 #include "report/models.hpp"
 #include "server/ranking/page.hpp"
 #include "server/ranking/problem.hpp"
-#include "server/ranking/rank_request.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -180,8 +179,19 @@ struct rank_service::route {
   }
 };
 
+// Long because it is a table.
 std::span<rank_service::route const> rank_service::routes() {
   using call = route::call;
+  static auto const describe = [](rank_service& s, call const& c) {
+    return s.metadata(*s.model_of(c.words));
+  };
+  static auto const is_ready = [](rank_service& s, call const& c) {
+    s.model_of(c.words);
+    return json_response(R"({"ready":true})");
+  };
+  static auto const score_tensors = [](rank_service& s, call const& c) {
+    return s.infer(c.request, s.model_of(c.words));
+  };
   static route const all[] = {
       {"GET", "/", true, [](rank_service& s, call const& c) { return s.page(c.request.path()); }},
       {"GET", "/page.js", true,
@@ -216,15 +226,12 @@ std::span<rank_service::route const> rank_service::routes() {
            if (!one.model) throw problem(503, fmt::format("model '{}' is not loaded", one.name));
          return json_response(R"({"ready":true})");
        }},
-      {"GET", "/v2/models/{}", false,
-       [](rank_service& s, call const& c) { return s.metadata(c.words[0]); }},
-      {"GET", "/v2/models/{}/ready", false,
-       [](rank_service& s, call const& c) {
-         s.models_.find(c.words[0]);
-         return json_response(R"({"ready":true})");
-       }},
-      {"POST", "/v2/models/{}/infer", false,
-       [](rank_service& s, call const& c) { return s.infer(c.request, c.words[0]); }},
+      {"GET", "/v2/models/{}", false, describe},
+      {"GET", "/v2/models/{}/versions/{}", false, describe},
+      {"GET", "/v2/models/{}/ready", false, is_ready},
+      {"GET", "/v2/models/{}/versions/{}/ready", false, is_ready},
+      {"POST", "/v2/models/{}/infer", false, score_tensors},
+      {"POST", "/v2/models/{}/versions/{}/infer", false, score_tensors},
       {"POST", "/v2/repository/index", false,
        [](rank_service& s, call const&) { return s.index(); }},
       {"POST", "/v2/repository/models/{}/load", false,
@@ -316,13 +323,18 @@ std::vector<double> rank_service::score(served_model const& model,
   return std::move(result.scores);
 }
 
-http_response rank_service::rank(http_request& request) {
+rank_request rank_service::parse(http_request& request) {
   stopwatch const parsing;
-  rank_request const wanted = parse_rank_request(
-      request.body, [this](std::string_view name) { return models_.find(name); });
+  rank_request wanted = parse_rank_request(
+      request.body, [this](std::string_view name) { return models_.find(name); }, how_.limits);
+  metrics_.add(stage::parse, parsing.seconds());
+  return wanted;
+}
+
+http_response rank_service::rank(http_request& request) {
+  rank_request const wanted = parse(request);
   if (wanted.document || wanted.against)
     throw problem(400, "found a document to explain, expected it in /explain");
-  metrics_.add(stage::parse, parsing.seconds());
   stopwatch const scoring;
   std::vector<double> scores;
   if (wanted.documents.size() > 0) scores = score(*wanted.model, wanted.documents);
@@ -348,12 +360,12 @@ http_response rank_service::rank(http_request& request) {
 }
 
 http_response rank_service::explain(http_request& request) {
-  rank_request const wanted = parse_rank_request(
-      request.body, [this](std::string_view name) { return models_.find(name); });
+  rank_request const wanted = parse(request);
   if (wanted.lists.size() != 1 || wanted.documents.size() == 0)
     throw problem(400, "expected one query with documents");
   if (wanted.against && wanted.against == wanted.document)
     throw problem(400, "found the document itself, expected a different document", {"/against"});
+  stopwatch const scoring;
   datasets::dataset const& list = wanted.documents;
   served_model const& model = *wanted.model;
   l2r::explainer const explainer(how_.ctx, model.scorer, list);
@@ -372,6 +384,8 @@ http_response rank_service::explain(http_request& request) {
     effects = report::effects_json(document, explainer.effects(how_.ctx, d), words);
     why = report::explanation_json(document, explainer.explain(how_.ctx, d, top), words);
   }
+  metrics_.add(stage::score, scoring.seconds());
+  metrics_.add_list(list.size());
   return json_response(answer_begin(model, wanted.lacking) + R"(,"effects":)" +
                        json_line_of(effects) + R"(,"explanation":)" + json_line_of(why) + "}");
 }
@@ -387,8 +401,11 @@ http_response rank_service::search(http_request& request) {
   } catch (usage_error const& e) {
     throw problem(400, e.what(), {"/query"});
   }
+  stopwatch const scoring;
   std::vector<double> scores;
   if (found.pairs.size() > 0) scores = score(*model, found.pairs);
+  metrics_.add(stage::score, scoring.seconds());
+  metrics_.add_list(scores.size());
   std::string body = answer_begin(*model, {});
   body += R"(,"query":)";
   append_json_string(wanted.query, body);
@@ -402,11 +419,18 @@ http_response rank_service::search(http_request& request) {
   return json_response(body + "}");
 }
 
-http_response rank_service::infer(http_request& request, std::string_view name) {
+model_pointer rank_service::model_of(std::span<std::string_view const> words) const {
+  model_pointer model = models_.find(words[0]);
+  if (words.size() > 1 && words[1] != std::to_string(model->version))
+    throw problem(404, fmt::format("found version '{}' of model '{}', expected {}, which is loaded",
+                                   words[1], model->name, model->version));
+  return model;
+}
+
+http_response rank_service::infer(http_request& request, model_pointer const& model) {
   stopwatch const parsing;
-  model_pointer const model = models_.find(name);
   infer_request const wanted = parse_infer_request(
-      request.body, size_field(request, "inference-header-content-length"), *model);
+      request.body, size_field(request, "inference-header-content-length"), *model, how_.limits);
   std::vector<std::uint32_t> numbers(wanted.rows > 0 ? model->columns.count : 0);
   std::iota(numbers.begin(), numbers.end(), model->columns.first_feature);
   datasets::document_arrays about;
@@ -431,8 +455,10 @@ http_response rank_service::infer(http_request& request, std::string_view name) 
       throw problem(400, e.what(), {"/inputs", e.where().line - 1});
     }
     metrics_.add(stage::score, scoring.seconds());
-    metrics_.add_list(wanted.rows);
+    if (wanted.list_sizes.empty()) metrics_.add_list(wanted.rows);
+    for (std::size_t const size : wanted.list_sizes) metrics_.add_list(size);
   }
+  stopwatch const writing;
   std::string body = R"({"model_name":)";
   append_json_string(model->name, body);
   append_format(body, R"(,"model_version":"{}","parameters":{{"sha256":"{}"}},)", model->version,
@@ -443,6 +469,7 @@ http_response rank_service::infer(http_request& request, std::string_view name) 
     body += ',';
   }
   body += scores_tensor(scores, wanted.binary_output) + "}";
+  metrics_.add(stage::write, writing.seconds());
   if (!wanted.binary_output) return json_response(std::move(body));
   http_response reply{200, "application/octet-stream", {}};
   reply.fields.emplace_back("Inference-Header-Content-Length", std::to_string(body.size()));
@@ -454,31 +481,30 @@ http_response rank_service::infer(http_request& request, std::string_view name) 
   return reply;
 }
 
-http_response rank_service::metadata(std::string_view name) const {
-  model_pointer const model = models_.find(name);
+http_response rank_service::metadata(served_model const& model) const {
   nlohmann::ordered_json json{
-      {"name", model->name},
-      {"versions", {std::to_string(model->version)}},
+      {"name", model.name},
+      {"versions", {std::to_string(model.version)}},
       {"platform", "rulerank"},
       {"inputs", nlohmann::ordered_json::array()},
       {"outputs", {{{"name", "scores"}, {"datatype", "FP64"}, {"shape", {-1}}}}},
       {"parameters",
-       {{"sha256", model->sha256},
-        {"depends_on_list", model->depends_on_list},
-        {"portability", l2r::portability_of(model->scorer.fitted()).words},
-        {"first_feature", model->columns.first_feature}}}};
+       {{"sha256", model.sha256},
+        {"depends_on_list", model.depends_on_list},
+        {"portability", l2r::portability_of(model.scorer.fitted()).words},
+        {"first_feature", model.columns.first_feature}}}};
   json["inputs"].push_back(
-      {{"name", "features"}, {"datatype", "FP64"}, {"shape", {-1, model->columns.count}}});
+      {{"name", "features"}, {"datatype", "FP64"}, {"shape", {-1, model.columns.count}}});
   json["inputs"].push_back(
       {{"name", "list_sizes"}, {"datatype", "INT64"}, {"shape", {-1}}, {"optional", true}});
-  for (auto const& [number, feature] : model->names())
+  for (auto const& [number, feature] : model.names())
     json["parameters"]["features"].push_back(feature);
-  for (auto const& [feature, about] : model->scorer.fitted().descriptions) {
-    nlohmann::ordered_json entry = report::feature_json(feature, model->names());
+  for (auto const& [feature, about] : model.scorer.fitted().descriptions) {
+    nlohmann::ordered_json entry = report::feature_json(feature, model.names());
     entry.update(report::description_json(about));
     json["parameters"]["described_features"].push_back(std::move(entry));
   }
-  for (l2r::model_member const& member : model->scorer.fitted().members)
+  for (l2r::model_member const& member : model.scorer.fitted().members)
     json["parameters"]["components"].push_back(l2r::kind_of(member));
   return json_response(json_line_of(json));
 }

@@ -5,6 +5,7 @@
 #include "server/http_server.hpp"
 #include "server/ranking/metrics.hpp"
 #include "server/ranking/model_store.hpp"
+#include "server/ranking/rank_request.hpp"
 
 #include <atomic>
 #include <functional>
@@ -36,6 +37,7 @@ class rank_service {
     /// Finds documents for a query; empty: no search. Several threads call it at once. Throws
     /// `error` if it finds none.
     std::function<found_documents(context const&, std::string const&)> search{};
+    request_limits limits{};
   };
   /// Keeps references to `models`.
   rank_service(options how, model_store& models);
@@ -56,11 +58,15 @@ class rank_service {
   void expect_allowed(http_request const& request, bool is_open) const;
 
   std::vector<double> score(served_model const& model, datasets::dataset const& documents);
+  rank_request parse(http_request& request);
   http_response rank(http_request& request);
   http_response explain(http_request& request);
   http_response search(http_request& request);
-  http_response infer(http_request& request, std::string_view model);
-  http_response metadata(std::string_view model) const;
+  /// `words`: a name and, if the path has one, a version. Throws `problem` if another version is
+  /// loaded.
+  model_pointer model_of(std::span<std::string_view const> words) const;
+  http_response infer(http_request& request, model_pointer const& model);
+  http_response metadata(served_model const& model) const;
   http_response index() const;
   http_response page(std::string_view path) const;
 

@@ -430,7 +430,7 @@ class Injector(harness.CommandLine):
     def test_slow_calls_of_the_last_third_of_the_lines(self):
         self.try_io_faults(self.LINES[2::3], seed=6)
 
-    def test_inputs_that_change(self):
+    def test_slow_inputs_that_change(self):
         self.inject(self.LINES, size=2, changes=1, seed=1)
 
     def test_slow_inputs_of_a_third_of_the_lines_that_change_in_every_way(self):

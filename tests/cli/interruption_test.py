@@ -103,7 +103,7 @@ class Interruption(harness.CommandLine):
         self.assertIn("rulerank: error: interrupted\n", errors)
         self.check_output()
 
-    def test_signals_stop_within_a_second(self):
+    def test_slow_signals_stop_within_a_second(self):
         for name, line in self.lines.items():
             for number in (signal.SIGINT, signal.SIGTERM):
                 with self.subTest(name, signal=number):

@@ -72,7 +72,7 @@ class JsonInputs(harness.CommandLine):
     def experiment(self, out, *more):
         self.expect(0, "experiment", "--folds", "data", "--out-dir", out, *QUICK, *more)
 
-    def test_of_report(self):
+    def test_slow_of_report(self):
         self.experiment("result", "--rank-size", "2")
         for name in ("results.json", "manifest.json", "folds/Fold1.json"):
             self.check(pathlib.Path("result", name), "report", "result", "--out", "page.html")

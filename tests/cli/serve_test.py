@@ -230,7 +230,8 @@ class Serve(ServeCommand):
                 ("{", 400, "found no valid JSON", {}),
                 ("[]", 400, "found an array, expected an object", {}),
                 (deep, 400, "found no valid JSON", {}),
-                (b'{"rows": [[1, 2, \xff]]}', 400, "found no valid JSON", {}),
+                (b'{"rows": [[1, 2, \xff]]}', 400, "found no valid JSON at byte 18 ", {}),
+                ('{"rows": [[1, 2, 3],]}', 400, "found no valid JSON at byte 21 ", {}),
                 ({}, 400, "expected either rows or documents", {}),
                 ({"rows": [], "documents": []}, 400, "expected either rows or documents", {}),
                 ({"rows": [row], "queries": []}, 400, "found queries and rows, expected one of them", {}),
@@ -301,6 +302,47 @@ class Serve(ServeCommand):
         self.serve("--model", f"m={self.fit('m.model')}")
         self.assertEqual(self.post("/rank", {"features": ["clicks"], "rows": [[1]]})["lacking"], ["bm25", "links"])
         self.assertNotIn("lacking", self.post("/rank", {"features": NAMES, "rows": [[1, 2, 3]]}))
+        misspelt = {"documents": [{"features": {"clicks": 1, "bm52": 2}}, {"features": {"links": 1}}]}
+        self.assertEqual(self.post("/rank", misspelt)["lacking"], ["bm25"])
+        self.assertNotIn("lacking", self.post("/rank", {"rows": []}))
+
+    def test_requests_have_limits(self):
+        self.serve("--model", f"m={self.fit('m.model')}", "--max-documents", "3", "--max-features", "4")
+        row, pairs = [1, 2, 3], {"bm25": 1, "a": 1, "b": 1, "c": 1}
+        self.assertEqual(len(self.post("/rank", {"rows": [row] * 3})["ranking"]), 3)
+        self.assertEqual(len(self.infer("m", [row] * 3, [1, 2])), 3)
+        self.post("/rank", {"documents": [{"features": pairs}]})
+        for path, body, detail, pointer in (
+                ("/rank", {"rows": [row] * 4}, "found more than 3 documents, expected at most these", "/rows"),
+                ("/rank", {"queries": [{"rows": [row] * 2}, {"rows": [row] * 2}]}, "found more than 3 documents", "/queries/1/rows"),
+                ("/explain", {"rows": [row] * 4}, "found more than 3 documents", "/rows"),
+                ("/rank", {"features": [*NAMES, "a", "b"], "rows": [[1] * 5]}, "found more than 4 features", "/features"),
+                ("/rank", {"documents": [{"features": pairs | {"d": 1}}]}, "found more than 4 features", "/documents/0"),
+                ("/v2/models/m/infer", {"inputs": [{"name": "features", "datatype": "FP64", "shape": [4, 3], "data": [row] * 4}]},
+                 "found more than 3 documents", "/inputs/0/shape")):
+            with self.subTest(path=path, pointer=pointer):
+                told = self.post(path, body, 413)
+                self.assertIn(detail, told["detail"])
+                self.assertEqual(told["pointer"], pointer)
+
+    def test_versions_in_paths(self):
+        self.serve("--model", f"m={self.fit('m.model')}")
+        self.assertEqual(self.get("/v2/models/m/versions/1"), self.get("/v2/models/m"))
+        self.assertEqual(self.get("/v2/models/m/versions/1/ready"), {"ready": True})
+        tensors = {"inputs": [{"name": "features", "datatype": "FP64", "shape": [1, 3], "data": [1, 2, 3]}]}
+        self.assertEqual(self.post("/v2/models/m/versions/1/infer", tensors), self.post("/v2/models/m/infer", tensors))
+        self.assertEqual(self.post("/v2/models/m/versions/2/infer", tensors, 404)["detail"],
+                         "found version '2' of model 'm', expected 1, which is loaded")
+
+    def test_metrics_count_lists_and_stages(self):
+        self.serve("--model", f"m={self.fit('m.model')}")
+        self.infer("m", [[1, 2, 3]] * 4, [1, 3])
+        self.post("/explain", {"rows": [[1, 2, 3], [3, 2, 1]]})
+        text = self.get("/metrics").decode()
+        self.assertIn("rulerank_list_documents_count 3\n", text)
+        self.assertIn("rulerank_list_documents_sum 6\n", text)
+        for stage, count in (("parse", 2), ("score", 2), ("write", 1)):
+            self.assertIn(f'_count{{stage="{stage}"}} {count}\n', text)
 
     def test_metadata_has_units_and_origins(self):
         self.file("features.tsv", b"feature\tunit\torigin\nclicks\tclicks a day\tclick log\nbm25\t\tindex\n")

@@ -227,7 +227,7 @@ class Tutorial(harness.CommandLine):
         self.assertIn("rulerank start docs.jsonl queries.tsv", last)
         self.assertNotIn("](", demo.plain(demo.PAGE.read_text()))
 
-    def test_cranfield(self):
+    def test_slow_cranfield(self):
         cranfield = self.real("text/cranfield")
         texts = re.split(r"^\.I .*$", (cranfield / "cran.qry").read_text(), flags=re.M)[1:]
         topics = [(i, " ".join(text.replace(".W", "").split())) for i, text in enumerate(texts, 1)]
