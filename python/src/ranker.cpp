@@ -582,6 +582,19 @@ member_recipe joint_of(datasets::discretizer_options const& discretizer, fitted_
   return {std::move(made)};
 }
 
+member_recipe linear_of(datasets::discretizer_options const& discretizer,
+                        std::optional<double> strength, std::string const& scale,
+                        std::size_t folds) {
+  if (strength == 0.0) throw usage_error("strength: found 0, expected 1e-9 to 1e9, or 'cross-fit'");
+  l2r::linear_options const options{.strength = strength.value_or(0),
+                                    .folds = folds,
+                                    .missing = discretizer.missing,
+                                    .unlisted = discretizer.unlisted,
+                                    .scale = l2r::linear_scale_from(scale)};
+  l2r::check(options);
+  return member_recipe{l2r::linear_recipe{options}};
+}
+
 void add_recipes(nb::module_& to) {
   nb::class_<member_recipe> const recipe(to, "Recipe", "How to fit a member of a model.");
   to.def(
@@ -613,22 +626,8 @@ void add_recipes(nb::module_& to) {
          "bins"_a.none(), "loss"_a.none(), "points_penalty"_a.none(), "smoothness"_a.none(),
          "folds"_a, "max_features"_a, "max_points"_a, "target"_a, "train"_a, "monotone"_a.none(),
          "card"_a.none());
-  to.def(
-      "linear_recipe",
-      [](datasets::discretizer_options const& discretizer, std::optional<double> strength,
-         std::string const& scale, std::size_t folds) {
-        if (strength == 0.0)
-          throw usage_error("strength: found 0, expected 1e-9 to 1e9, or 'cross-fit'");
-        l2r::linear_options const options{.strength = strength.value_or(0),
-                                          .folds = folds,
-                                          .missing = discretizer.missing,
-                                          .unlisted = discretizer.unlisted,
-                                          .scale = l2r::linear_scale_from(scale)};
-        l2r::check(options);
-        return member_recipe{l2r::linear_recipe{options}};
-      },
-      "discretizer"_a, "strength"_a.none(), "linear_scale"_a, "folds"_a,
-      "strength None: by cross-fitting.");
+  to.def("linear_recipe", linear_of, "discretizer"_a, "strength"_a.none(), "linear_scale"_a,
+         "folds"_a, "strength None: by cross-fitting.");
   to.def("joint_recipe", joint_of, "discretizer"_a, "cuts"_a.none(), "method"_a.none(),
          "bins"_a.none(), "pairs"_a, "folds"_a);
   to.def(
