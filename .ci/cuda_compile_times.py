@@ -37,6 +37,8 @@ def name_of(output):
 
 
 def main():
+    if len(sys.argv) != 3:
+        sys.exit("usage: cuda_compile_times.py BUILD FILE: the CUDA files of BUILD that were compiled after FILE was written")
     build, since = pathlib.Path(sys.argv[1]), os.stat(sys.argv[2]).st_mtime_ns
     times = compiled(build, since)
     if not times:

@@ -19,6 +19,7 @@ import json
 import os
 import re
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -52,8 +53,11 @@ def launch(log, command):
 
 
 def rows_of(log):
-    with open(log) as file:
-        return [json.loads(line) for line in file]
+    try:
+        with open(log) as file:
+            return [json.loads(line) for line in file]
+    except (OSError, ValueError) as failure:
+        sys.exit(f"error: {log}: found no measurements of build_time.py, expected JSON lines that --out or --log wrote ({failure})")
 
 
 def by_target(rows):
@@ -98,6 +102,9 @@ def over_budget(rows, path):
 
 def build(options, targets, log, phases):
     """Builds from nothing; returns the processor time of all of it, seconds."""
+    for program in "cmake", "ninja":
+        if not shutil.which(program):
+            sys.exit(f"error: found no {program}, expected it in $PATH; ./run deps installs it")
     launcher = f"{sys.executable};{os.path.abspath(__file__)};--log;{log}"
     launchers = [f"-DCMAKE_{language}_{kind}_LAUNCHER={launcher}" for language in ("CXX", "CUDA")
                  for kind in ("COMPILER", "LINKER")]
