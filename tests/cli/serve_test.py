@@ -1,5 +1,6 @@
 """The verb serve: requests over sockets, as clients send them, against what rank and explain write of the same documents."""
 
+import collections
 import concurrent.futures
 import contextlib
 import http.client
@@ -305,6 +306,27 @@ class Serve(ServeCommand):
         misspelt = {"documents": [{"features": {"clicks": 1, "bm52": 2}}, {"features": {"links": 1}}]}
         self.assertEqual(self.post("/rank", misspelt)["lacking"], ["bm25"])
         self.assertNotIn("lacking", self.post("/rank", {"rows": []}))
+
+    def test_changed_bytes_of_requests(self):
+        """Any bytes get HTTP or nothing, and the server goes on."""
+        self.serve("--model", f"m={self.fit('m.model')}")
+        body = json.dumps({"features": NAMES, "rows": [[1, 2, None], [3, 2, 1]]}).encode()
+        request = (b"POST /rank HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nContent-Type: application/json\r\nContent-Length: %d\r\n"
+                   b"Connection: close\r\n\r\n" % (self.port, len(body))) + body
+        chance, statuses = random.Random(7), collections.Counter()
+        for _ in range(300):
+            changed = bytearray(request)
+            for _ in range(chance.randrange(1, 4)):
+                at = chance.randrange(len(changed))
+                changed[at:at + chance.randrange(3)] = chance.randbytes(chance.randrange(3))
+            reply = self.raw(bytes(changed), half_close=True)
+            if reply:
+                self.assertRegex(reply, rb"^HTTP/1\.1 [2345]\d\d ")
+            statuses[reply[9:10]] += 1
+        self.assertGreater(statuses[b"2"], 0)
+        self.assertGreater(statuses[b"4"], 50)
+        self.assertNotIn(b"5", statuses)
+        self.assertEqual(len(self.post("/rank", json.loads(body))["ranking"]), 2)
 
     def test_requests_have_limits(self):
         self.serve("--model", f"m={self.fit('m.model')}", "--max-documents", "3", "--max-features", "4")
