@@ -164,7 +164,8 @@ constexpr file_form forms[] = {
      .recognized_by = "no other form",
      .read = "`id<TAB>text`; with labels `id<TAB>label<TAB>text`",
      .options = "`--collection-format tsv`, `--labels`",
-     .refused = "a line without a tab, a header of other titles",
+     .refused = "a line without a tab, a header of other titles whose first one names "
+                "an id (`ID<TAB>Beschreibung`)",
      .sample = "1\tred wing\n2\tblue\n",
      .content = "1 =red wing; 2 =blue",
      .wrong = "1\tred\n2 blue\n",

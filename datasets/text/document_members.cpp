@@ -29,8 +29,11 @@ constexpr std::array<std::string_view, 14> document_text_names{
 constexpr std::string_view title_name = "title";
 
 // Further titles for columns of tables. JSON members with these names may be anything.
-constexpr std::array<std::string_view, 9> other_id_titles{
-    "doc", "document", "asin", "sku", "item", "itemid", "product", "productid", "key"};
+constexpr std::array<std::string_view, 10> other_id_titles{
+    "doc", "document", "asin", "sku", "item", "itemid", "product", "productid", "key", "url"};
+// Titles that are hardly ids of documents themselves.
+constexpr std::array<std::string_view, 5> certain_id_titles{"num", "productid", "asin", "sku",
+                                                            "itemid"};
 constexpr std::array<std::string_view, 6> other_text_titles{"description", "desc",    "document",
                                                             "name",        "summary", "sentence"};
 constexpr std::array<std::string_view, 5> class_titles{"label", "class", "target", "category",
@@ -103,7 +106,8 @@ std::string header_title(std::string_view cell, bool is_first, text_options cons
 }
 
 bool seems_header(std::string_view line) {
-  std::string const first = plain_name(header_title(line.substr(0, line.find('\t')), true, {}));
+  std::string_view const cell = line.substr(0, line.find('\t'));
+  std::string const first = plain_name(header_title(cell, true, {}));
   std::string const last = plain_name(line.substr(line.rfind('\t') + 1));
   auto const may_be_id = [](std::string const& title) {
     return is_id_name(title) || is_last_id_name(title) || has(other_id_titles, title);
@@ -111,7 +115,8 @@ bool seems_header(std::string_view line) {
   auto const may_be_text = [](std::string const& title) {
     return is_text_name(title) || has(other_text_titles, title);
   };
-  return (may_be_id(first) && may_be_text(last)) ||
+  return is_id_name(first) || has(certain_id_titles, first) || plain_name(cell) == "#" ||
+         (may_be_id(first) && may_be_text(last)) ||
          (may_be_text(first) && (may_be_id(last) || has(class_titles, last)));
 }
 

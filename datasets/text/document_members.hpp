@@ -85,7 +85,8 @@ std::string header_title(std::string_view cell, bool is_first, text_options cons
 /// options; 0 for any other line.
 char header_delimiter(std::string_view line, text_options const& options);
 /// Returns whether a line of cells between tabs resembles a header rather than a document: its
-/// first cell is a title of ids, its last one of texts.
+/// first cell is a certain title of ids, such as `docid`; or the first and the last cell are titles
+/// of ids and of texts, such as `doc` and `content`.
 bool seems_header(std::string_view line);
 /// Reads records after a header, which is the current line.
 void read_table(document_lines& lines, text_options const& options);

@@ -32,8 +32,8 @@ void read_tsv(document_lines& lines, text_options const& options) {
   bool is_warned = false;
   char const* const form = labels ? "id<TAB>label<TAB>text" : "id<TAB>text";
   if (is_first && seems_header(lines.line()))
-    lines.fail(1, fmt::format("found the header {}, expected {}; --id-field and --text-fields read "
-                              "a table with a header",
+    lines.fail(1, fmt::format("found the header {}, expected {}; remove it, or name its columns "
+                              "with --id-field and --text-fields",
                               rulerank::quoted(lines.line()), form));
   do {
     std::string_view rest = lines.line();

@@ -495,14 +495,24 @@ TEST_F(text_files, a_header_of_other_names_is_no_document) {
   EXPECT_EQ(complaint("url,content\n1,a\n"),
             ":1:12: found no tab after \"url,content\", expected id<TAB>text; --id-field and "
             "--text-fields read a table with a header");
-  for (std::string const header : {"doc\tcontent", "sentence\tlabel", "asin\tdesc",
-                                   "topic\tdescription", "Product_ID\tName", "id\tlabel\tsentence"})
-    EXPECT_EQ(
-        complaint(header + "\n1\ta\n"),
-        ":1:1: found the header " + rulerank::quoted(header) +
-            ", expected id<TAB>text; --id-field and --text-fields read a table with a header");
+  for (std::string const header :
+       {"doc\tcontent", "sentence\tlabel", "asin\tdesc", "topic\tdescription", "Product_ID\tName",
+        "id\tlabel\tsentence", "ID\tBeschreibung", "\"Id\"\tTexte", "qid\tfrage",
+        "docid\tBeschreibung", "_id\tinhoud", "num\tTexte", "#\ttexto", "# docno\ttexto",
+        "url\ttitle", "asin\treviewText"})
+    EXPECT_EQ(complaint(header + "\n1\ta\n"),
+              ":1:1: found the header " + rulerank::quoted(header) +
+                  ", expected id<TAB>text; remove it, or name its columns with --id-field and "
+                  "--text-fields");
+  for (std::string const id : {"idea", "#1", "number", "item", "url"})
+    EXPECT_EQ(read(id + "\tred wing\n1\ta\n").size(), 2U) << id;
+  text_options named;
+  named.id_field = "ID";
+  named.text_fields = {"Beschreibung"};
+  EXPECT_EQ(read("ID\tBeschreibung\n1\ta\n", text_format::automatic, named),
+            (documents{{"1", "", {{"Beschreibung", "a"}}}}));
   EXPECT_EQ(read("doc\tcontent of it\n1\ta\n").size(), 2U);
-  EXPECT_EQ(read("d1\ta\ndoc\tcontent\n").size(), 2U) << "the first line alone is a header";
+  EXPECT_EQ(read("d1\ta\ndoc\tcontent\nid\ta\n").size(), 3U) << "the first line alone is a header";
   for (std::string const mark : {"#", "# "})
     EXPECT_EQ(read(mark + "id\ttext\n1\ta\n"), (documents{{"1", "", {{"text", "a"}}}})) << mark;
   EXPECT_EQ(read("sep=;\r\nid;text\r\n1;a\r\n"), (documents{{"1", "", {{"text", "a"}}}}))
@@ -1089,8 +1099,8 @@ TEST_F(text_files, ids_that_have_not_the_form_that_is_asked_for) {
   EXPECT_EQ(complaint("1 1:1 # docid = t#1\n", text_format::svmlight, qid),
             ":1:17: found the id \"t#1\", expected one word without #");
   EXPECT_EQ(read(".I 7\n.W\nx\n", text_format::automatic, qid)[0].id, "7");
-  EXPECT_EQ(complaint("#\tx\n", text_format::automatic, column),
-            ":1:1: found the id \"#\", expected one word other than #");
+  EXPECT_EQ(complaint("1\tx\n#\tx\n", text_format::automatic, column),
+            ":2:1: found the id \"#\", expected one word other than #");
 
   std::filesystem::create_directory(folder_.path() / "d");
   std::string const path = folder_ / "d/b c";

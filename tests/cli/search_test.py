@@ -1102,7 +1102,7 @@ class Refused(Search):
             ("a query's id that is a comment in a run",
              "search text --collection {docs} --queries {in} --run {out}",
              'found a query\'s id "#", expected one word as a column of the run, because # begins a comment',
-             b"#\tred\n"),
+             b"1\tblue\n#\tred\n"),
             ("a document's id with a blank",
              "search text --collection {in} --queries {q} --pad --run {out}",
              'found a document\'s id "a document", expected one word', b"a document\tred\n"),
@@ -1159,7 +1159,7 @@ class Refused(Search):
         self.assertEqual(sorted(os.listdir(self.folder)), ["docs", "index", "q"])
 
     def test_ids_with_a_hash_come_back_from_a_run(self):
-        docs = self.file("docs", b"#\tred\n#2\tblue\n")
+        docs = self.file("docs", b"#2\tblue\n#\tred\n")
         asked = self.file("asked", b"#1\tblue\n2\tred\n")
         line = ["search", "text", "--collection", docs, "--queries", asked, "--run", "r", "--out", "o"]
         self.expect(2, *line, message='found a document\'s id "#", expected one word')
