@@ -551,8 +551,8 @@ constexpr file_form forms[] = {
      .name = "words",
      .recognized_by = "no other form",
      .read = "a word a line, without blanks at its ends; a warning names a file of one line with "
-             "several words; letters are compared composed (NFC): é is one letter however it is "
-             "written",
+             "several words, and a first line such as `word`; letters are compared composed (NFC): "
+             "é is one letter however it is written",
      .options = "`--letters bytes`",
      .refused =
          "a control character; several columns without a clear one of words; Hunspell's flags",
@@ -569,7 +569,7 @@ constexpr file_form forms[] = {
      .read =
          "the column that the header names (`word`, `term`, `token`, `form`, `entry`, `lemma`), "
          "else the only one with other than numbers; a warning says that the others are left "
-         "out, or that only some lines have them",
+         "out, or that only some lines have them; `the 1,234` is a word and a number",
      .options = "`--letters bytes`",
      .refused = "as for `words`",
      .sample = "red 3\nblue 2\n",

@@ -478,6 +478,30 @@ std::string shown_dictionary(std::string const& path, std::string_view text) {
 constexpr char const* counted_note =
     ": each line is a word and a number, read as a word and its count; the counts are left out";
 
+TEST(metric_search, dictionaries_with_marks_in_numbers_and_titles) {
+  rulerank::testing_tools::temporary_folder const folder;
+  auto const read = [&](std::string_view text) { return shown_dictionary(folder / "words", text); };
+  std::string const counted = counted_note;
+  std::string const some =
+      " have several columns, a number after a word, or quotes (this is the first); each whole "
+      "line is read as the word";
+  for (std::string const number : {"1,234", "0,05", "1,234,567", "1,234.5"}) {
+    EXPECT_EQ(read("the " + number + "\nof " + number + "\n"), "the|of" + counted) << number;
+    EXPECT_EQ(read(number + " the\n" + number + " of\n"), "the|of" + counted) << number;
+  }
+  EXPECT_EQ(read("the 12:30\nof 12:31\n"), "the 12:30|of 12:31:1: 2 of 2 lines" + some);
+  EXPECT_EQ(read("top 10,last 5\nfirst 3,best 2\n"),
+            "top 10,last 5|first 3,best 2:1: 2 of 2 lines" + some);
+  EXPECT_EQ(read("route 66,3\nNew York,2\n"), "route 66|New York" + counted);
+  EXPECT_EQ(read("\"route 66\",3\n\"area 51\",2\n"), "route 66|area 51" + counted);
+  EXPECT_EQ(read("word,count\nroute 66,3\narea 51,2\n"),
+            "route 66|area 51" + counted + ", and so is the header");
+  EXPECT_EQ(read("Word\nred\nblue\n"),
+            "Word|red|blue:1: the first line names a column of words and is read as a word; remove "
+            "it if it is a header");
+  EXPECT_EQ(read("red\nword\n"), "red|word");
+}
+
 TEST(metric_search, dictionaries_of_tools) {
   rulerank::testing_tools::temporary_folder const folder;
   auto const read = [&](std::string_view text) { return shown_dictionary(folder / "words", text); };
@@ -521,6 +545,8 @@ TEST(metric_search, dictionaries_of_tools) {
   EXPECT_EQ(read("red,green, blue\n"), "red,green, blue:1: the only line has 3" + only);
   EXPECT_EQ(read("red;green;New York"), "red;green;New York:1: the only line has 3" + only);
   EXPECT_EQ(read("red green blue pink"), "red green blue pink:1: the only line has 4" + only);
+  EXPECT_EQ(read("the:10,of:20\n"), "the:10,of:20:1: the only line has 2" + only);
+  EXPECT_EQ(read("red,green\n"), "red,green") << "a single query";
   EXPECT_EQ(read("12:30\n13:00\n"), "12:30|13:00");
   EXPECT_EQ(read("AC/DC\ninput/output\nand/or\n"), "AC/DC|input/output|and/or");
   EXPECT_EQ(read("\"abcs of 2\"\n\"a b 1\"\n"),

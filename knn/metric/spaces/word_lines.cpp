@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::string_view line_blanks = " \t\r";
 constexpr std::size_t fewest_of_list = 3;  // words on the only line of a file
+constexpr std::size_t fewest_of_counted_list = 2;
 constexpr std::string_view column_separators[] = {"\t", ",", ";", "|", ":", "=", line_blanks};
 
 std::string_view trimmed(std::string_view text, std::string_view blanks = line_blanks) {
@@ -74,6 +75,23 @@ void split(std::string_view line, std::string_view by, std::vector<std::string_v
   }
 }
 
+/// Returns whether a cell is a word and a part of a number, `the 1` or `234 the`, as where a comma,
+/// colon or `=` splits `the 1,234` or `1,234 the`.
+bool has_part_of_number(std::string_view cell) {
+  if (is_quoted(cell)) return false;
+  std::size_t const first = cell.find(' '), last = cell.rfind(' ');
+  return first != cell.npos &&
+         (is_number(cell.substr(0, first)) || is_number(cell.substr(last + 1)));
+}
+
+/// Returns whether all cells are a word and its count, as `the:10`.
+bool are_counted_words(std::vector<std::string_view> const& cells) {
+  return std::all_of(cells.begin(), cells.end(), [](std::string_view cell) {
+    std::size_t const at = cell.find_last_of(":=");
+    return at != cell.npos && at > 0 && is_number(cell.substr(at + 1));
+  });
+}
+
 /// Returns the column that a header names as that of words, or the number of columns.
 std::size_t titled_column(std::vector<std::string_view> const& titles) {
   constexpr std::string_view of_words[] = {"word",  "words", "term",  "terms",
@@ -117,6 +135,23 @@ bool is_odd(std::string_view line, std::vector<std::string_view>& cells) {
   return false;
 }
 
+word_fault unclear_columns(std::size_t line, std::size_t columns, std::size_t words) {
+  return {line, 1,
+          fmt::format("found {} columns in each line, {} of them with words; expected one word on "
+                      "each line (in quotes if it has blanks), or a header such as word,count",
+                      columns, words)};
+}
+
+/// Returns the number of words on the only line of a file if it seems to be a list, otherwise 0.
+std::size_t words_of_list(std::string_view line, std::vector<std::string_view>& cells) {
+  for (std::string_view const by : {std::string_view(","), std::string_view(";"), line_blanks}) {
+    split(line, by, cells);
+    if (cells.size() >= (are_counted_words(cells) ? fewest_of_counted_list : fewest_of_list))
+      return cells.size();
+  }
+  return 0;
+}
+
 /// Returns whether a line is Hunspell's word with flags: `the/SM`.
 bool has_flags(std::string_view line) {
   line = trimmed(line);
@@ -129,11 +164,11 @@ bool has_flags(std::string_view line) {
 
 /// Uses these separators if all lines have the same number of columns between them.
 bool word_lines::are_columns(std::string_view text, std::string_view by) {
-  std::size_t count = 0, first = 0;
+  std::size_t count = 0, first = 0, titled = 0;
   std::string_view titles;
   std::vector<std::string_view> cells;
   std::vector<bool> is_of_numbers;
-  std::size_t titled = 0;
+  bool splits_numbers = by == "," || by == ":" || by == "=";
   for_each_entry(text, [&](std::string_view line, std::uint64_t number) {
     split(line, by, cells);
     if (is_of_numbers.empty()) {
@@ -151,11 +186,17 @@ bool word_lines::are_columns(std::string_view text, std::string_view by) {
     }
     for (std::size_t c = 0; c < cells.size(); ++c)
       is_of_numbers[c] = is_of_numbers[c] && is_number(cells[c]);
+    splits_numbers = splits_numbers && std::any_of(cells.begin(), cells.end(), has_part_of_number);
     return true;
   });
   if (count == 0 || (count == 1 && titles.empty() && by != "\t")) return false;
   std::size_t const n = is_of_numbers.size();
   auto const words = static_cast<std::size_t>(std::ranges::count(is_of_numbers, false));
+  if (splits_numbers && titles.empty() && words < n) {
+    odd = lines;
+    first_odd = first;
+    return false;
+  }
   bool const by_mark = by == "|" || by == ":" || by == "=";
   bool const may_be_text = by_mark || by == line_blanks;
   if (may_be_text && (words == n || (words != 1 && by_mark && n == 2))) return false;
@@ -172,11 +213,7 @@ bool word_lines::are_columns(std::string_view text, std::string_view by) {
     first_odd = first;
     return true;
   } else {
-    fault = {
-        first, 1,
-        fmt::format("found {} columns in each line, {} of them with words; expected one word on "
-                    "each line (in quotes if it has blanks), or a header such as word,count",
-                    n, words)};
+    fault = unclear_columns(first, n, words);
   }
   separators = by;
   columns = n;
@@ -190,8 +227,8 @@ word_lines::word_lines(std::string_view text) {
   datasets::remove_byte_order_mark(text);
   std::size_t quoted = 0, flagged = 0, first_flagged = 0;
   bool begins_with_number = false;
-  std::string_view last;
-  std::size_t last_number = 0;
+  std::string_view first_entry, last;
+  std::size_t first_number = 0, last_number = 0;
   std::vector<std::string_view> cells;
   datasets::for_each_line(text, [&](std::string_view line, std::uint64_t number) {
     if (is_comment(line) && comments++ == 0) first_comment = number;
@@ -211,8 +248,11 @@ word_lines::word_lines(std::string_view text) {
       fault = {number, 1,
                fmt::format("found {}, expected words, one on each line",
                            line[1] == '"' ? "JSON" : "a list of Python")};
-    if (++lines == 1)
+    if (++lines == 1) {
+      first_entry = line;
+      first_number = number;
       begins_with_number = trimmed(line).find_first_not_of("0123456789") == line.npos;
+    }
     if (is_quoted(trimmed(line))) ++quoted;
     if (datasets::has_hidden_end(trimmed(line)) && hidden++ == 0) first_hidden = number;
     if (has_flags(line) && flagged++ == 0) first_flagged = number;
@@ -236,14 +276,11 @@ word_lines::word_lines(std::string_view text) {
   else
     for (std::string_view const by : column_separators)
       if (are_columns(text, by)) return;
+  if (!are_quoted && lines > 1 && titled_column({trimmed(first_entry)}) == 0)
+    first_title = first_number;
   if (lines > 1 || is_quoted(trimmed(last))) return;
-  for (std::string_view const by : {std::string_view(","), std::string_view(";"), line_blanks}) {
-    split(last, by, cells);
-    if (cells.size() < fewest_of_list) continue;
-    only_line = last_number;
-    words_on_it = cells.size();
-    return;
-  }
+  words_on_it = words_of_list(last, cells);
+  if (words_on_it > 0) only_line = last_number;
 }
 
 std::optional<std::string> word_lines::word_of(std::string_view line) const {
@@ -289,7 +326,12 @@ std::vector<std::string> word_lines::notes() const {
         fmt::format(":{}: {} of {} have several columns, a number after a word, or quotes (this is "
                     "the first); each whole line is read as the word",
                     first_odd, odd, counted(lines, "line")));
-  else if (only_line > 0)
+  if (first_title > 0)
+    said.push_back(fmt::format(
+        ":{}: the first line names a column of words and is read as a word; remove it if it is a "
+        "header",
+        first_title));
+  if (only_line > 0)
     said.push_back(fmt::format(
         ":{}: the only line has {} words and is read as one word; expected one word on each line",
         only_line, words_on_it));

@@ -30,8 +30,9 @@ struct word_lines {
   std::size_t lines = 0;     ///< number of lines without empty ones, comments and the header
   std::size_t odd = 0, first_odd = 0;  ///< number of ambiguous lines, and the first
   std::size_t comments = 0, first_comment = 0;
-  std::size_t padded = 0, first_padded = 0;    ///< lines with blanks at an end
-  std::size_t hidden = 0, first_hidden = 0;    ///< words with a hidden character at an end
+  std::size_t padded = 0, first_padded = 0;  ///< lines with blanks at an end
+  std::size_t hidden = 0, first_hidden = 0;  ///< words with a hidden character at an end
+  std::size_t first_title = 0;  ///< the first line, if it is read as a word and may be a header
   std::size_t only_line = 0, words_on_it = 1;  ///< the only line, if it seems to be a list of words
   std::optional<word_fault> fault;
 
