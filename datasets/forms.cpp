@@ -329,7 +329,7 @@ constexpr file_form forms[] = {
      .recognized_by = "an object with `response`",
      .read = "feature logs of Solr",
      .options = "`--from solr-log` of `judgments`, the only verb that reads it",
-     .refused = "documents without features",
+     .refused = "documents without features, names of features with `=` or `;`",
      .sample = "{\"responseHeader\": {\"params\": {\"qid\": \"1\"}}, \"response\": {\"docs\": "
                "[{\"id\": \"a\", \"[features]\": \"t=1.5\"}]}}\n",
      .content = "1 a t:1.5",

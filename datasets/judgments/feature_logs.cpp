@@ -92,17 +92,19 @@ class log_reader {
     });
   }
 
-  /// Reads `name=value,name=value`.
+  /// Reads `name=value,name=value`. Names contain neither `=` nor `;`, which other separators than
+  /// Solr's would leave in them.
   void read_solr_features(json_view features, logged_document& document) {
     std::string const text = features.any_string("a string of features, name=value,name=value");
     for (std::string_view rest = text; !rest.empty();) {
       std::string_view const pair = rest.substr(0, rest.find(','));
       rest.remove_prefix(std::min(pair.size() + 1, rest.size()));
-      std::size_t const sign = pair.rfind('=');
+      std::size_t const sign = pair.find('=');
       double value = 0;
       number_kind const kind =
           sign == pair.npos ? number_kind::malformed : read_number(pair.substr(sign + 1), value);
-      if (sign == 0 || (kind != number_kind::finite && kind != number_kind::missing))
+      bool const has_name = sign != 0 && pair.find(';') == pair.npos;
+      if (!has_name || (kind != number_kind::finite && kind != number_kind::missing))
         features.fail("features as name=value,name=value, each with a finite number or NaN");
       add_feature(document, std::string(pair.substr(0, sign)), value);
     }

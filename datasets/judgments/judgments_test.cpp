@@ -228,9 +228,9 @@ TEST_F(judgment_files, feature_logs) {
             "a 1 b:2.0\n");
   EXPECT_EQ(
       shown_log(read(R"({"responseHeader": {"params": {"q": "red dress"}}, "response": {"docs": [
-      {"id": "a", "[features]": "t=1.5,with=sign=2"}, {"id": "b", "[features]": ""}]}})")
+      {"id": "a", "[features]": "t=1.5,with:sign=2"}, {"id": "b", "[features]": ""}]}})")
                     .log),
-      "'red dress' a t:1.5 with=sign:2.0\n'red dress' b\n");
+      "'red dress' a t:1.5 with:sign:2.0\n'red dress' b\n");
   EXPECT_EQ(form_, judgment_form::solr_log);
 }
 
@@ -262,6 +262,12 @@ TEST_F(judgment_files, a_wrong_log_is_refused_with_its_place) {
        ":1:50: found \"t=1,b\", expected features as name=value,..."},
       {"{\"response\": {\"docs\": [{\"id\": \"a\", \"[features]\": \"t=inf\"}]}}",
        ":1:50: found \"t=inf\", expected features as name=value,..."},
+      {"{\"response\": {\"docs\": [{\"id\": \"a\", \"[features]\": \"a=0.5;b=3\"}]}}",
+       ":1:50: found \"a=0.5;b=3\", expected features as name=value,..."},
+      {"{\"response\": {\"docs\": [{\"id\": \"a\", \"[features]\": \"t=1,a;b=3\"}]}}",
+       ":1:50: found \"t=1,a;b=3\", expected features as name=value,..."},
+      {"{\"response\": {\"docs\": [{\"id\": \"a\", \"[features]\": \"a=b=3\"}]}}",
+       ":1:50: found \"a=b=3\", expected features as name=value,..."},
   });
 }
 
