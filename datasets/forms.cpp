@@ -283,8 +283,9 @@ constexpr file_form forms[] = {
          "a header with a query (`qid`, `query_id`, `topic`, `query`, ...), a document (`docid`, "
          "`docno`, `corpus-id`, `product_id`, `document`, ...) and a label (`score`, `rating`, "
          "`grade`, `rel`, `relevance`, ...), as Quepid, BEIR and WANDS write it",
-     .read = "these columns, between tabs, commas or semicolons; a row with an empty label is no "
-             "judgment",
+     .read =
+         "these columns, between tabs, commas or semicolons, or as a first line `sep=;` says; a "
+         "row with an empty label is no judgment",
      .options = "`--from csv` of `judgments`",
      .refused = "rows with more or fewer cells, two columns that may be the label",
      .sample = "query,docid,rating\nred,a,2\nred,b,0\n",

@@ -136,6 +136,21 @@ TEST_F(judgment_files, records_without_a_grade) {
   EXPECT_EQ(warnings_, "left out the column note\nleft out 2 entries without a grade\n");
 }
 
+TEST_F(judgment_files, a_separator_line_of_a_spreadsheet) {
+  for (std::string const mark : {"", "\xef\xbb\xbf"})
+    for (std::string const end : {"\n", "\r\n"})
+      EXPECT_EQ(
+          shown(
+              read(mark + "sep=;" + end + "query;docid;rating" + end + "a,b;1;2" + end).judgments),
+          "'a,b' 1 2.0\n");
+  EXPECT_EQ(form_, judgment_form::csv);
+  expect_complaints(
+      {{"sep=;\nquery;docid;rating\na;1;2\na;1\n",
+        ":4:4: found 2 cells, expected 3 as in the header"},
+       {"sep=;\nquery;docid;rating\na;1;x\n", ":3:5: found 'x', expected a number..."},
+       {"sep=;\n", ":1:1: found 1 column, expected 4 (qid, ..."}});
+}
+
 TEST_F(judgment_files, bytes_that_are_not_utf8_are_said) {
   EXPECT_EQ(shown(read("query,docid,rating\ncaf\xe9,a,1\n").judgments), "'caf\xe9' a 1.0\n");
   EXPECT_TRUE(warnings_.starts_with("found the byte E9, expected UTF-8")) << warnings_;

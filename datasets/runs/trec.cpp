@@ -2,6 +2,7 @@
 
 #include "core/error.hpp"
 #include "datasets/delimited/documents.hpp"
+#include "datasets/delimited/layout.hpp"
 #include "datasets/delimited/records.hpp"
 #include "datasets/input/fields.hpp"
 #include "datasets/input/number.hpp"
@@ -183,9 +184,18 @@ bool seems_title(field const& word) {
                   comment_hint(found.qid.text)));
 }
 
-/// Returns the columns that a header names.
-judgment_columns columns_of(std::string_view header) {
-  for (char const delimiter : {'\t', ',', ';'}) {
+/// Returns a first line `sep=;`; its size includes a byte order mark before it.
+separator_line first_separator(std::string_view text) {
+  std::string_view unmarked = text;
+  remove_byte_order_mark(unmarked);
+  separator_line told = separator_of(unmarked);
+  if (told.size > 0) told.size += text.size() - unmarked.size();
+  return told;
+}
+
+/// Returns the columns that a header names between one of these delimiters.
+judgment_columns columns_of(std::string_view header, std::string_view delimiters) {
+  for (char const delimiter : delimiters) {
     record head;
     try {
       record_reader(delimiter).read(header, head);
@@ -232,7 +242,9 @@ std::size_t for_each_table_judgment(std::string_view text, std::string const& na
                                     std::function<void(judgment_fields const&)> const& take) {
   record_reader const reader(columns.delimiter);
   record now;
-  std::uint64_t line = 1;
+  std::size_t const told = first_separator(text).size;
+  text.remove_prefix(told);
+  std::uint64_t line = told > 0 ? 2 : 1;
   std::size_t expected = 0, without_label = 0;
   for (; !text.empty(); line += now.feeds, text.remove_prefix(now.size)) {
     auto const fail = [&](std::size_t offset, std::string const& what) {
@@ -289,8 +301,10 @@ std::size_t for_each_table_judgment(std::string_view text, std::string const& na
 }  // namespace
 
 judgment_columns judgment_columns_of(std::string_view text) {
-  std::string_view const header = first_line(text);
-  return header.empty() ? judgment_columns{} : columns_of(header);
+  separator_line const told = first_separator(text);
+  std::string_view const header = first_line(text.substr(told.size));
+  if (header.empty()) return {};
+  return columns_of(header, told.size > 0 ? std::string_view(&told.delimiter, 1) : "\t,;");
 }
 
 std::size_t for_each_judgment(std::string_view text, std::string const& name,
