@@ -432,8 +432,8 @@ constexpr file_form forms[] = {
      .refused =
          "an empty name between others, a quote without its end, a control character, a "
          "header of usual names, a basket's id before the items (`T100: bread,milk`), lines in "
-         "quotes, a list in brackets, a set in braces (`{bread,milk},T1`), a rule with `=>`, "
-         "SPMF's utilities, a table of 0 and 1 or of True and False",
+         "quotes, a list in brackets, a set in braces (`{bread,milk},T1`), a rule with `=>` "
+         "or `->`, SPMF's utilities, a table of 0 and 1 or of True and False",
      .sample = "apple \"green pear\"\npear\n",
      .content = "apple,green pear; pear",
      .wrong = "apple \"pear\n",
@@ -447,7 +447,7 @@ constexpr file_form forms[] = {
      .options = "`--form pairs`, `--separator`, `--comments`, `--skip-lines`",
      .refused = "other than two cells, or than the header has; a first line whose id alone has no "
                 "digit or is no number; an id that stands for a missing value (`NA`); a set in "
-                "braces; a rule with `=>`",
+                "braces; a rule with `=>` or `->`",
      .sample = "7 apple\n8 pear\n7 pear\n",
      .content = "apple,pear; pear",
      .wrong = "7 apple pear\n",

@@ -71,20 +71,49 @@ bool has_digit(std::string_view text) {
   return text.find_first_of("0123456789") != text.npos;
 }
 
-bool is_in_brackets(std::string_view text) {
-  return text.size() > 1 && ((text.front() == '{' && text.back() == '}') ||
-                             (text.front() == '[' && text.back() == ']'));
+/// Returns whether a line is the names that pandas (`0,1,2`) or R (`V1,V2,V3`) give to columns.
+bool are_default_names(std::span<basket_cell const> cells) {
+  auto const are = [&](std::string_view letter, std::size_t first) {
+    for (std::size_t c = 0; c < cells.size(); ++c)
+      if (cells[c].text != fmt::format("{}{}", letter, first + c)) return false;
+    return cells.size() > 1;
+  };
+  return are("", 0) || are("V", 1);
 }
 
-/// Returns the first cell of a set in braces, `{bread`, `milk}`, or of a rule, `bread => milk`.
-/// Cells in quotes are items. Returns null if there is none.
+bool is_in_brackets(std::string_view text) {
+  if (text.size() < 2) return false;
+  if (text.front() == '(') return text.find(')') == text.size() - 1;
+  return (text.front() == '{' && text.back() == '}') || (text.front() == '[' && text.back() == ']');
+}
+
+/// Returns whether an item begins a list of Python or R: `('milk'`, `set(['milk'`, `c("milk"`.
+bool begins_list(std::string_view item) {
+  std::size_t const at = item.find('(');
+  return at < item.size() - 1 && std::string_view("'\"[").find(item[at + 1]) != item.npos &&
+         item.find_first_of(" \t") > at;
+}
+
+/// Returns whether an item is a rule's arrow or contains one, as `bread -> milk`. `T1 -> milk` may
+/// also be a basket's id and an item.
+bool has_arrow(std::string_view item) {
+  std::size_t const at = item.find(" -> ");
+  return item == "=>" || item == "->" || item.find(" => ") != item.npos ||
+         (at != item.npos && !has_digit(item.substr(0, at)));
+}
+
+/// Returns the first cell of a set in braces, `{bread`, `milk}` or `T1 {bread`, `milk}`, or of a
+/// rule, `bread => milk`. Cells in quotes are items. Returns null if there is none.
 basket_cell const* set_or_rule(std::span<basket_cell const> cells) {
   basket_cell const* begin = nullptr;
   for (basket_cell const& c : cells) {
     if (c.has_quotes) continue;
-    if (c.text == "=>" || c.text.find(" => ") != c.text.npos) return &c;
-    if (begin == nullptr && (c.text.starts_with('{') || c.text.find("({") != c.text.npos))
-      begin = &c;
+    if (has_arrow(c.text)) return &c;
+    std::size_t const brace = c.text.find('{');
+    bool const begins_set =
+        brace == 0 || (brace != c.text.npos &&
+                       std::string_view("( \t").find(c.text[brace - 1]) != std::string_view::npos);
+    if (begin == nullptr && begins_set) begin = &c;
     if (begin != nullptr && (c.text.ends_with('}') || c.text.ends_with("})"))) return begin;
   }
   return nullptr;
@@ -166,7 +195,8 @@ bool expect_no_list(std::string_view line, std::span<basket_cell const> cells,
   while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.remove_suffix(1);
   line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
   bool const has_list = std::any_of(cells.begin(), cells.end(), [](basket_cell const& c) {
-    return c.has_quotes && is_in_brackets(c.text) && inner_separator(c.text) != 0;
+    return c.has_quotes ? is_in_brackets(c.text) && inner_separator(c.text) != 0
+                        : begins_list(c.text);
   });
   bool const in_brackets = is_in_brackets(line);
   bool const begins_quoted = line.size() > 1 && (line[1] == '\'' || line[1] == '"');
@@ -176,8 +206,8 @@ bool expect_no_list(std::string_view line, std::span<basket_cell const> cells,
                             rulerank::quoted(line)));
   if (basket_cell const* const c = in_brackets && cells.size() == 1 ? nullptr : set_or_rule(cells))
     throw error({place.file, place.line, c->column},
-                fmt::format("found {}, which is a set in braces or a rule with =>, expected items "
-                            "alone; quotes around an item keep its braces",
+                fmt::format("found {}, which is a set in braces or a rule with => or ->, expected "
+                            "items alone; quotes around an item keep its braces",
                             rulerank::quoted(c->text)));
   return in_brackets;
 }
@@ -315,9 +345,13 @@ void basket_watch::watch_first_items(std::span<basket_cell const> cells) {
 }
 
 void basket_watch::watch_header(std::span<basket_cell const> cells) {
+  if (lines_ > 1)
+    for (basket_cell const& c : cells)
+      has_default_names_ = has_default_names_ && !header_.contains(std::string(c.text));
   if (lines_ == 1) {
     columns_ = cells.size();
     for (basket_cell const& c : cells) header_.emplace(c.text);
+    has_default_names_ = are_default_names(cells);
   } else if (cells.size() != columns_) {
     columns_ = 0;
   } else if (columns_ > 1) {
@@ -397,7 +431,12 @@ void basket_watch::finish(std::string const& name, std::span<std::string const> 
                                                    "first), expected items between separators",
                                                    lists_, lines_));
   if (!warn) return;
-  if (are_pairs())
+  if (has_default_names_ && lines_ > 1)
+    warn(
+        fmt::format("{}:{}: no item of the line occurs again, and pandas and R give such names to "
+                    "columns; if it is a header, use --skip-lines {}",
+                    name, first_line_, first_line_));
+  else if (are_pairs())
     warn(
         fmt::format("{}: each line has two names, and no name occurs in both columns; if the first "
                     "is a basket's id, use --form pairs",

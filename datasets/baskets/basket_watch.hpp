@@ -42,8 +42,9 @@ char inner_separator(std::string_view text);
 /// Returns the option for this separator: `--separator ','` for a comma.
 std::string separator_option(char separator);
 
-/// Throws `error` for a list in brackets that contains a comma or quotes, and for sets in braces
-/// and rules as R and mlxtend write them. Returns whether the line is in brackets without these.
+/// Throws `error` for a list in brackets that contains a comma or quotes, for a list of Python or
+/// R, and for sets in braces and rules as R and mlxtend write them. Returns whether the line is in
+/// brackets without these.
 bool expect_no_list(std::string_view line, std::span<basket_cell const> cells,
                     source_position const& place);
 
@@ -156,8 +157,10 @@ class basket_watch {
   std::unordered_set<std::string> header_;  // the first line, while it may be a header
   // Fields of every line; 0: the lines differ, or neither of the following holds.
   std::size_t columns_ = 0;
-  bool has_header_ = true;   // no item of the first line occurs again
-  bool has_columns_ = true;  // each item occurs in one column only
+  bool has_header_ = true;  // no item of the first line occurs again
+  // The first line is names that pandas or R give to columns, and no other line has any of them.
+  bool has_default_names_ = false;
+  bool has_columns_ = true;                                 // each item occurs in one column only
   std::unordered_map<std::string, std::size_t> column_of_;  // by item
   bool could_be_pairs_ = true, repeats_ = false;
   std::string last_;

@@ -195,13 +195,14 @@ TEST_F(transaction_files, sets_in_braces_and_rules_are_refused) {
                         [&] { read_baskets({}, file(text), {.separator = separator}); });
   };
   std::string const sets =
-      ", which is a set in braces or a rule with =>, expected items alone; quotes around an item "
-      "keep its braces";
+      ", which is a set in braces or a rule with => or ->, expected items alone; quotes around an "
+      "item keep its braces";
   input_and_message const between_blanks[] = {
       {"bread\nfrozenset({'bread', 'milk'}) tea\n", ":2:1: found \"frozenset({'bread',\"" + sets},
       {"lhs rhs support\n{bread} {milk} 0.5\n", ":2:1: found \"{bread}\"" + sets},
       {"{bread} => {milk}\n", ":1:1: found \"{bread}\"" + sets},
       {"bread => milk\n", ":1:7: found \"=>\"" + sets},
+      {"bread -> milk\n", ":1:7: found \"->\"" + sets},
   };
   expect_messages(between_blanks, fault_of);
   separator = ',';
@@ -210,8 +211,21 @@ TEST_F(transaction_files, sets_in_braces_and_rules_are_refused) {
       {"a,x\nfrozenset({'bread', 'milk'})\n", ":2:1: found \"frozenset({'bread'\"" + sets},
       {"lhs,rhs,support\n{bread},{milk},0.5\n", ":2:1: found \"{bread}\"" + sets},
       {"tea,bread => milk\n", ":1:5: found \"bread => milk\"" + sets},
+      {"tea,bread -> milk\n", ":1:5: found \"bread -> milk\"" + sets},
+      {"tea\nT1 {milk,bread}\n", ":2:1: found \"T1 {milk\"" + sets},
   };
   expect_messages(between_commas, fault_of);
+  for (char const any : {' ', ','}) {
+    separator = any;
+    for (std::string const list : {"(milk, bread)", "('milk',)", "('milk', 'bread')", "c('a','b')",
+                                   "set(['a', 'b'])", "tea,set(['a', 'b'])"})
+      EXPECT_EQ(
+          fault_of("tea\n" + list + "\n"),
+          ":2:1: found \"" + list + "\", a list in brackets, expected items between separators");
+  }
+  EXPECT_EQ(fault_of("c(\"a\",\"b\")\n").substr(0, 6), ":1:10:");
+  EXPECT_EQ(named(read_baskets({}, file("(red) tea,milk (2 l)\nf(x),(a)\n"), {.separator = ','})),
+            (rows{{"(red) tea", "milk (2 l)"}, {"(a)", "f(x)"}}));
   EXPECT_EQ(named(read_baskets({}, file("\"{bread}\",a}\n:{,b\n"), {.separator = separator})),
             (rows{{"a}", "{bread}"}, {":{", "b"}}));
 }
@@ -222,8 +236,8 @@ TEST_F(transaction_files, sets_in_braces_and_rules_are_no_pairs) {
     return complaint_of(folder_ / "in", [&] { read_baskets({}, file(text), options); });
   };
   std::string const sets =
-      ", which is a set in braces or a rule with =>, expected items alone; quotes around an item "
-      "keep its braces";
+      ", which is a set in braces or a rule with => or ->, expected items alone; quotes around an "
+      "item keep its braces";
   input_and_message const faults[] = {
       {"1,{bread}\n2,{milk}\n", ":1:3: found \"{bread}\"" + sets},
       {"1,tea\n2,{bread,milk}\n", ":2:3: found \"{bread\"" + sets},
@@ -237,6 +251,23 @@ TEST_F(transaction_files, sets_in_braces_and_rules_are_no_pairs) {
                                options)),
             (rows{{"milk", "tea"}}))
       << "a column that is left out";
+}
+
+TEST_F(transaction_files, default_names_of_columns_are_said) {
+  auto const warned = [&](std::string_view text, char separator) {
+    std::string all;
+    read_baskets({}, file(text), {.separator = separator, .warn = [&](std::string const& w) {
+                                    all += w.substr((folder_ / "in").size()) + "\n";
+                                  }});
+    return all;
+  };
+  for (std::string const names : {"0,1,2", "V1,V2"}) {
+    EXPECT_EQ(warned("# a table\n" + names + "\nmilk,bread\ntea\n", ','),
+              ":1: left out 1 line of comments (this is the first)\n"
+              ":2: no item of the line occurs again, and pandas and R give such names to columns; "
+              "if it is a header, use --skip-lines 2\n");
+    EXPECT_EQ(warned(names + "\n" + names + "\ntea,milk,red\n", ','), "") << "items";
+  }
 }
 
 TEST_F(transaction_files, odd_baskets_are_said) {
