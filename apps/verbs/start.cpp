@@ -10,6 +10,7 @@
 #include "core/named_values.hpp"
 #include "core/output_file.hpp"
 #include "core/random.hpp"
+#include "core/sha256.hpp"
 #include "datasets/input/text_source.hpp"
 #include "features/pair_pool.hpp"
 #include "l2r/model/model.hpp"
@@ -94,30 +95,63 @@ nlohmann::ordered_json settings_of(start_arguments a) {
   return settings;
 }
 
-/// The size and modification time of a file, or of all files of a folder. Throws `error` if there
-/// is none.
-nlohmann::ordered_json state_of(std::string const& path) {
+/// The path itself, or all files of the folder in byte order. Throws `error` if there is none.
+std::vector<std::filesystem::path> files_at(std::string const& path) {
   if (!std::filesystem::exists(path))
     throw error({path, 1, 1}, "found no file or folder of this name, expected texts");
+  if (!std::filesystem::is_directory(path)) return {path};
+  std::vector<std::filesystem::path> files;
+  for (auto const& entry : std::filesystem::recursive_directory_iterator(path))
+    if (entry.is_regular_file()) files.push_back(entry.path());
+  std::ranges::sort(files);
+  return files;
+}
+
+/// The size and modification time of a file, or of all files of a folder.
+nlohmann::ordered_json state_of(std::string const& path) {
+  std::vector<std::filesystem::path> const files = files_at(path);
   std::uintmax_t bytes = 0;
   auto changed = std::filesystem::last_write_time(path);
-  auto const add = [&](std::filesystem::path const& file) {
+  for (std::filesystem::path const& file : files) {
     bytes += std::filesystem::file_size(file);
     changed = std::max(changed, std::filesystem::last_write_time(file));
-  };
-  if (!std::filesystem::is_directory(path))
-    add(path);
-  else
-    for (auto const& entry : std::filesystem::recursive_directory_iterator(path))
-      if (entry.is_regular_file()) add(entry.path());
+  }
   return {bytes, changed.time_since_epoch().count()};
+}
+
+/// The SHA-256 of a file, or of the names and checksums of a folder's files.
+std::string checksum_of(context const& ctx, std::string const& path) {
+  sha256 all;
+  for (std::filesystem::path const& file : files_at(path)) {
+    ctx.check_stop();
+    all.update(fmt::format("{} {}\n", sha256_of_file(file.string()),
+                           file.lexically_relative(path).string()));
+  }
+  return all.hex();
+}
+
+/// The state of texts with their checksum as third value.
+nlohmann::ordered_json kept_state_of(context const& ctx, std::string const& path) {
+  nlohmann::ordered_json state = state_of(path);
+  state.push_back(checksum_of(ctx, path));
+  return state;
+}
+
+/// Whether texts have this size, and this time or this checksum. Folders of earlier versions have
+/// no checksum.
+bool are_unchanged(context const& ctx, nlohmann::ordered_json const& kept,
+                   std::string const& path) {
+  nlohmann::ordered_json const now = state_of(path);
+  if (!kept.is_array() || kept.size() < now.size() || kept[0] != now[0]) return false;
+  return kept[1] == now[1] || (kept.size() == 3 && kept[2] == checksum_of(ctx, path));
 }
 
 constexpr char const* expected_settings = "what rulerank start wrote";
 
 /// Restores the options that the folder was begun with; given options must be equal, except the
 /// guidelines. Throws `error` for texts that changed since.
-void take_kept(start_arguments& a, CLI::App const& verb, std::string const& path) {
+void take_kept(context const& ctx, start_arguments& a, CLI::App const& verb,
+               std::string const& path) {
   nlohmann::ordered_json const given = settings_of(a);
   nlohmann::ordered_json kept =
       parse_ordered_json(datasets::read_file(path, expected_settings), path, expected_settings);
@@ -141,7 +175,7 @@ void take_kept(start_arguments& a, CLI::App const& verb, std::string const& path
   });
   std::string const* const texts[] = {&a.documents, &a.queries};
   for (std::size_t t = 0; t < 2; ++t)
-    if (states[t] != state_of(*texts[t]))
+    if (!are_unchanged(ctx, states[t], *texts[t]))
       throw error({*texts[t], 1, 1},
                   fmt::format("found texts that changed since {} was started, expected the same "
                               "texts; start again with a different --dir",
@@ -201,8 +235,8 @@ void begin_folder(session& owner, start_arguments const& a, std::string const& p
   if (a.queries.empty())
     throw usage_error("QUERIES is missing, expected rulerank start DOCS QUERIES");
   nlohmann::ordered_json settings = settings_of(a);
-  settings["documents_state"] = state_of(owner.input(a.documents));
-  settings["queries_state"] = state_of(owner.input(a.queries));
+  settings["documents_state"] = kept_state_of(owner.ctx(), owner.input(a.documents));
+  settings["queries_state"] = kept_state_of(owner.ctx(), owner.input(a.queries));
   datasets::text_options reading;
   reading.text_fields = a.text_fields;
   reading.query_fields = a.query_fields;
@@ -461,7 +495,7 @@ void start(session& owner, start_arguments& a, CLI::App const& verb) {
   bool const is_begun = std::filesystem::exists(settings) &&
                         (std::filesystem::exists(path_in(a, "pool.txt")) || a.documents.empty());
   if (is_begun)
-    take_kept(a, verb, settings);
+    take_kept(owner.ctx(), a, verb, settings);
   else
     begin_folder(owner, a, settings);
   // An address in use would make a later step fail.

@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -182,6 +183,17 @@ class Start(harness.CommandLine):
         self.assertEqual(said.count("interrupted"), 1, said)
         self.assertIn("step 2 of 11 is not finished; rulerank start --dir of continues here", said)
         self.expect(2, "start", "--dir", "of", "--labels", 7, message="--labels 7: of was started with 20, expected the same value, or a different --dir")
+        os.utime(self.folder / "docs.jsonl", (1, 1))
+        code, _, said, given = self.run_with_labels("start", "--dir", "of", "--listen", "127.0.0.1:0", "--seed", 2, stop_after=1)
+        self.assertEqual((code, given), (130, [1]), said)  # another time, the same text
+        documents = self.read("docs.jsonl")
+        self.file("docs.jsonl", documents[:-3] + b"x" + documents[-2:])
+        self.expect(3, "start", "--dir", "of", message="docs.jsonl:1:1: found texts that changed since of was started")
+        self.file("docs.jsonl", documents)
+        settings = json.loads(self.read("of/start.json"))
+        settings["documents_state"].pop()  # as earlier versions wrote it
+        self.file("of/start.json", json.dumps(settings).encode())
+        self.expect(3, "start", "--dir", "of", message="docs.jsonl:1:1: found texts that changed since of was started")
         with open(self.folder / "docs.jsonl", "ab") as file:
             file.write(b'{"id": "new", "text": "bread"}\n')
         self.expect(3, "start", "--dir", "of", message="docs.jsonl:1:1: found texts that changed since of was started")
