@@ -457,8 +457,8 @@ class Curves(harness.CommandLine):
 
     def test_without_options_the_best_ranker_stands_first(self):
         empty = {**os.environ, "HOME": str(self.folder), "VIRTUAL_ENV": str(self.folder), "CONDA_PREFIX": str(self.folder)}
-        line = ["experiment", "--folds", "data", "--random-draws", 2, "--metrics", "MAP", "--format", "tsv", "--out-dir"]
-        shown = self.expect(0, *line, "first", env=empty).stdout.decode()
+        line = ["experiment", "--folds", "data", "--random-draws", 2, "--metrics", "MAP", "--out-dir"]
+        shown = self.expect(0, *line, "first", "--format", "tsv", env=empty).stdout.decode()
         tables = [table.splitlines() for table in shown.split("\n\n")]
         for table, labels, rankers in ((tables[0], "100 %", 4), (tables[1], "5 %", 8)):
             self.assertTrue(table[0].removeprefix("# ").startswith(f"{labels} of the labels, the best system first"), table[0])

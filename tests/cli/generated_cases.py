@@ -61,7 +61,7 @@ LEFT_OUT = {verb: {option: why for why, options in of.items() for option in opti
     "explain": {READING: (*COLUMNS, "--regroup", "--group", "--unlabelled", "--drop-unjudged"), "drawn for discretize": ("--discretizer",),
                 "drawn for rank": ("--monotone",), "tune_test.py": ("--settings",), "a card that a person changed": ("--card",),
                 "--format json is drawn": ("--json",)},
-    "inspect": {READING: (*COLUMNS, "--regroup", "--group", "--unlabelled"), "--format json is drawn": ("--json",),
+    "inspect": {READING: (*COLUMNS, "--regroup", "--group", "--unlabelled", "--drop-unjudged"), "--format json is drawn": ("--json",),
                 "drawn for evaluate": ("--prel", "--p-break", "--persistence"), "no run is read": ("--complete",)},
     "export": {READING: (*COLUMNS, "--regroup", "--group", "--unlabelled"), "export_test.py": ("--feature-set",)},
     "tune": {READING: (*COLUMNS, "--regroup", "--group", "--unlabelled", "--drop-unjudged"), "drawn for discretize": ("--discretizer",),
