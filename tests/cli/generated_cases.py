@@ -174,6 +174,8 @@ class Case:
     def has_summary(self):
         """Whether --json prints a summary and changes no file."""
         outputs = {"--out", "--out-dir"} if self.verb == "export" else {"--out", "--out-dir", "--model"}
+        if self.verb in ("experiment", "pipeline", "tune") and self.given.get("--format", "json") != "json":
+            return False  # --json beside another form is wrong usage
         return bool(outputs & {*self.given}) and self.verb not in ("evaluate", "explain", "inspect") and "--query" not in self.given
 
     def options(self):
