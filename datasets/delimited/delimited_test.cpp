@@ -445,13 +445,13 @@ TEST(delimited, other_text_has_no_columns_for_options) {
   label.label_column = "rel";
   qid.qid_column = "query";
   skip.skip_columns = {"note"};
-  for (auto const& [options, option] :
+  for (auto const& one :
        {std::pair(label, "--label-column"), {qid, "--qid-column"}, {skip, "--skip-columns"}})
     for (std::string const text : {"1 qid:1 1:1\n", "# c\n1 qid:1 1:1\n", "a|b\n1|2\n"})
-      EXPECT_EQ(message_of([&] { parse_dataset({}, text, "f", options); }),
+      EXPECT_EQ(message_of([&] { parse_dataset({}, text, "f", one.first); }),
                 "f:1:1: found SVMlight's form, which has no columns, expected CSV or TSV with a "
                 "header for "s +
-                    option);
+                    one.second);
 }
 
 /// A first line that names the separator for Excel.
