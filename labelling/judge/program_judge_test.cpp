@@ -48,7 +48,7 @@ class judges : public testing::Test {
     return lines;
   }
 
-  context const ctx;
+  context const ctx{};
   rulerank::testing_tools::temporary_folder const folder;
 };
 
