@@ -8,6 +8,7 @@
 #include <limits>
 #include <utility>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
