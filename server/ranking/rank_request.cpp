@@ -406,17 +406,25 @@ std::optional<std::size_t> find_document(element const& of, rank_request const& 
   return static_cast<std::size_t>(found - ids.begin());
 }
 
-/// Sets `lacking`. `columns`: of the member `features`.
+/// Sets `lacking`. `columns`: of the member `features`. Documents of rows list all columns, so the
+/// first one ends the walk.
 void add_lacking(rank_request& request, std::optional<dense_columns> const& columns) {
-  served_model const& model = *request.model;
-  std::vector<bool> is_listed(model.scored.empty() ? 0 : model.scored.back() + 1);
+  std::vector<std::uint32_t> const& scored = request.model->scored;
+  std::vector<bool> is_listed(scored.size());
+  std::size_t left = scored.size();
   auto const list = [&](std::uint32_t feature) {
-    if (feature < is_listed.size()) is_listed[feature] = true;
+    auto const at = std::ranges::lower_bound(scored, feature);
+    if (at == scored.end() || *at != feature) return;
+    auto one = is_listed[static_cast<std::size_t>(at - scored.begin())];
+    if (!one) --left;
+    one = true;
   };
   if (columns) std::ranges::for_each(columns->numbers, list);
-  for (datasets::feature_value const& one : request.documents.entries) list(one.feature);
-  for (std::uint32_t const feature : model.scored)
-    if (!is_listed[feature]) request.lacking.push_back(datasets::name_of(feature, model.names()));
+  auto const& entries = request.documents.entries;
+  for (std::size_t i = 0; i < entries.size() && left > 0; ++i) list(entries[i].feature);
+  for (std::size_t f = 0; f < scored.size(); ++f)
+    if (!is_listed[f])
+      request.lacking.push_back(datasets::name_of(scored[f], request.model->names()));
 }
 
 }  // namespace
