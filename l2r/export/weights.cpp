@@ -64,7 +64,7 @@ weighted_scores scores_of(context const& ctx, weights_form const& form,
                           datasets::dataset const& documents) {
   std::vector<std::uint32_t> numbers;
   for (raw_feature const& one : form.features) numbers.push_back(one.feature);
-  // Of each product three roundings, and one of each sum.
+  // Each product rounds three times, and each sum once.
   double const share =
       (static_cast<double>(numbers.size()) + 3) * double{std::numeric_limits<float>::epsilon()} / 2;
   weighted_scores found{std::vector<double>(documents.size()),

@@ -201,15 +201,16 @@ struct portability {
   /// The number of features of a portable model that looked normalized within their query in the
   /// training documents: if they are, scores depend on the list through their values.
   std::size_t normalized_features = 0;
-  /// Of the pairs of documents of a list that the model orders, the share that changes its order if
-  /// each half of the list is scored alone. Empty: not measured.
+  /// The share of the pairs of documents ordered by the model that change their order if each half
+  /// of a list is scored alone. Empty: not measured.
   std::optional<double> changed_in_halves{};
   /// For a message: "portable: ...", "portable only where ..." or "not portable: ...".
   std::string words{};
 };
 
 portability portability_of(model const& of);
-/// Of the models that recipes fit to such training documents. No recipes: of no model.
+/// The portability of the models that recipes fit to these training documents. Without recipes:
+/// portable.
 portability portability_of(std::span<recipe const> recipes, datasets::dataset const& training);
 /// As portability_of, with `changed_in_halves` if the model is not portable. The halves are random
 /// by the context's seed. Uses lists chosen at random until they have 2,000 documents, and at most

@@ -22,7 +22,7 @@ struct engine_maker {
   std::unique_ptr<scoring_engine> (*make)(context const& ctx, prepared_training const& training);
   /// The engine keeps a cache or buffers between calls, so calls must not overlap.
   bool keeps_state;
-  /// Calls that wait for the engine may be scored as one. Such an engine fills no counts.
+  /// Calls that wait for the engine may be scored as one. An engine with this flag fills no counts.
   bool joins_calls = false;
 };
 
